@@ -58,3 +58,8 @@ class ReplyUnparsable(CallError):
 
 class BudgetExhausted(CookbookError):
     """The request used all its calls. Raised before the call that would exceed the budget."""
+
+
+#: What makes a verdict "failed". A replay miss, a missing key or a prompt that does not fit is the
+#: operator's problem and must surface; it says nothing about the passage that was to be judged.
+GRADER_FAILURES = (ReplyUnparsable, ReplyTruncated, ProviderUnavailable)

@@ -1,0 +1,192 @@
+"""What every loop is measured against: closed book, vanilla RAG, and a reader without any LLM.
+
+Taught in notebooks/03_always_retrieve.ipynb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cookbook import prompts
+from cookbook.errors import GRADER_FAILURES
+from cookbook.providers.meter import Budget, open_meters
+from cookbook.reflect.calibrate import Sigmoid
+from cookbook.reflect.generate import LLMWriter
+from cookbook.reflect.refuse import refusal
+from cookbook.schema import (
+    Answer,
+    Decision,
+    Document,
+    Hit,
+    Provenance,
+    Reason,
+    Relevance,
+    ScoreKind,
+    Status,
+    Trace,
+    Verdict,
+)
+from cookbook.systems.base import Parts, run_request
+from cookbook.tracing import note_verdict, step
+
+
+class ClosedBook:
+    """No retrieval. Whatever it says comes from the model's memory and is labelled so."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def answer(self, question: str) -> Answer:
+        def body(trace: Trace) -> Answer:
+            try:
+                with step("answer_directly"):
+                    text = self.parts.client.chat(prompts.DIRECT.messages(question=question))
+            except GRADER_FAILURES:
+                return refusal(question, Reason.GRADER_FAILED, trace, hand_off=self.parts.hand_off)
+            trace.stop_reason = "answered_directly"
+            return Answer(question, text.strip(), Status.ANSWERED, Provenance.MODEL_MEMORY, trace)
+
+        return run_request(self.parts, "closed_book", question, Budget(1), body)
+
+
+class Vanilla:
+    """Embed, take the k nearest passages, write one answer. Nothing is graded and nothing checked.
+
+    The writer may abstain ("NO ANSWER"): that is the only way this system refuses.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.writer = LLMWriter(parts.client)
+
+    def answer(self, question: str) -> Answer:
+        def body(trace: Trace) -> Answer:
+            with step("retrieve") as entry:
+                hits = self.parts.retriever.retrieve(question, self.parts.k)
+                entry.note = f"{len(hits)} passages for: {question}"
+            if not hits:
+                return refusal(question, Reason.NO_RELEVANT_PASSAGE, trace, hand_off=self.parts.hand_off)
+            try:
+                with step("generate") as entry:
+                    draft = self.writer.write(question, hits)
+                    entry.note = draft.text or "abstained: no answer in the passages"
+            except GRADER_FAILURES:
+                reason: Reason | None = Reason.GRADER_FAILED
+            else:
+                reason = Reason.NO_RELEVANT_PASSAGE if draft.abstained else None
+            if reason:
+                return refusal(question, reason, trace, hand_off=self.parts.hand_off, contexts=hits)
+            trace.stop_reason = "answered_unchecked"
+            return Answer(
+                question,
+                draft.text,
+                Status.ANSWERED,
+                Provenance.PASSAGES,
+                trace,
+                citations=draft.citations,
+                contexts=tuple(hits),
+            )
+
+        return run_request(self.parts, "vanilla", question, Budget(1), body)
+
+
+#: Fitted on the "fit" half of the Larkspur set; tests/test_baselines.py refits it and compares.
+MINILM_RELEVANCE = Sigmoid(tau=0.45, temperature=0.08, kind=ScoreKind.COSINE, fitted_on="all-minilm-l6-v2")
+
+
+class Extractive:
+    """No LLM at all: the calibrated passage score is gate and relevance, sentences are quoted.
+
+    Support holds by construction, because the answer is made of sentences of the passages.
+    Usefulness is the similarity of the best sentence to the question.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        *,
+        calibration: Sigmoid = MINILM_RELEVANCE,
+        keep_at: float = 0.5,
+        useful_at: float = 0.4,
+        sentences: int = 2,
+    ) -> None:
+        self.parts, self.calibration = parts, calibration
+        self.keep_at, self.useful_at, self.sentences = keep_at, useful_at, sentences
+
+    def answer(self, question: str) -> Answer:
+        def body(trace: Trace) -> Answer:
+            def refuse(reason: Reason) -> Answer:
+                return refusal(question, reason, trace, hand_off=self.parts.hand_off, contexts=hits)
+
+            with step("retrieve") as entry:
+                hits = self.parts.retriever.retrieve(question, self.parts.k)
+                entry.note = f"{len(hits)} passages for: {question}"
+            with step("grade") as entry:
+                keeps = [hit for hit in hits if self._relevant(hit)]
+                entry.note = f"kept {len(keeps)} of {len(hits)}"
+            if not keeps:
+                return refuse(Reason.NO_RELEVANT_PASSAGE)
+            with step("quote") as entry:
+                quotes, similarity = self._quote(question, keeps)
+                entry.note = f"best sentence at cosine {similarity:.2f}"
+            if similarity < self.useful_at:
+                return refuse(Reason.NOT_USEFUL)
+            trace.stop_reason = "quoted"
+            return Answer(
+                question,
+                " ".join(text for _, text in quotes),
+                Status.ANSWERED,
+                Provenance.PASSAGES,
+                trace,
+                citations=tuple(dict.fromkeys(hit.chunk_id for hit, _ in quotes)),
+                contexts=tuple(keeps),
+            )
+
+        return run_request(self.parts, "extractive", question, Budget(0), body)
+
+    def _relevant(self, hit: Hit) -> bool:
+        probability = self.calibration.probability(hit)
+        keep = probability >= self.keep_at
+        label = Relevance.RELEVANT if keep else Relevance.IRRELEVANT
+        sure = probability if keep else 1.0 - probability
+        note_verdict(Verdict(Decision.RELEVANCE, label, probability=sure, subject=hit.chunk_id))
+        return keep
+
+    def _quote(self, question: str, hits: Sequence[Hit]) -> tuple[list[tuple[Hit, str]], float]:
+        """The sentences nearest to the question, best first, and the cosine of the best."""
+        pairs = [(hit, text) for hit in hits for text in sentences_of(hit.text)]
+        vectors = self.parts.retriever.embedder.embed([question, *(text for _, text in pairs)])
+        for meter in open_meters():
+            meter.add_embedding()
+        similarity = vectors[1:] @ vectors[0]
+        best = np.argsort(-similarity, kind="stable")[: self.sentences]
+        return [pairs[i] for i in best], float(similarity[best[0]])
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a passage, its heading lines left out."""
+    from cookbook.chunkers import sentence_window
+
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    windows = sentence_window([Document("passage", body)], sentences_per_chunk=1, overlap=0)
+    return [" ".join(window.text.split()) for window in windows]
+
+
+@dataclass(frozen=True)
+class PipelineResult:
+    """The published result of the vanilla pipeline; ``details`` is the full Answer with its trace."""
+
+    answer: str
+    contexts: list[str]
+    details: Answer
+
+
+def vanilla_pipeline(question: str, corpus: str = "larkspur", top_k: int = 5) -> PipelineResult:
+    """Vanilla RAG over a named corpus with the model that PROVIDER names. A refusal has its sentence as answer."""
+    from cookbook.assemble import parts_for
+
+    details = Vanilla(parts_for(corpus, k=top_k)).answer(question)
+    return PipelineResult(details.text, [hit.text for hit in details.contexts], details)

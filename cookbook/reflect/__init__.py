@@ -1,0 +1,5 @@
+"""The four decisions of self-reflective retrieval, and the steps that act on them.
+
+One file per decision (gate, relevance, support, usefulness) and per action (generate, rewrite,
+refuse). Each offers a narrow protocol and an LLM behind it; systems are built from these alone.
+"""

@@ -1,0 +1,38 @@
+"""Refuse: the fixed sentences a system says instead of guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cookbook.schema import Answer, Hit, Provenance, Reason, Status, Trace
+
+SENTENCES = {
+    Reason.NO_RELEVANT_PASSAGE: "I looked, and none of the passages I found answers this.",
+    Reason.NOT_SUPPORTED: "I found passages on this, but could not write an answer that they support.",
+    Reason.NOT_USEFUL: "I found passages on this, but nothing in them resolves the question.",
+    Reason.BUDGET_EXHAUSTED: "I stopped, because this request used all the model calls it may make.",
+    Reason.GRADER_FAILED: "I could not check an answer, because the model that judges it failed.",
+}
+
+
+def refusal(
+    question: str,
+    reason: Reason,
+    trace: Trace,
+    *,
+    hand_off: str = "",
+    contexts: Sequence[Hit] = (),
+    retrieval_query: str = "",
+) -> Answer:
+    """A refusal with its reason and a hand-off. A failed grader gives status failed, all else refused."""
+    trace.stop_reason = reason.value
+    return Answer(
+        question=question,
+        text=f"{SENTENCES[reason]} {hand_off}".strip(),
+        status=Status.FAILED if reason is Reason.GRADER_FAILED else Status.REFUSED,
+        provenance=Provenance.NOTHING,
+        trace=trace,
+        reason=reason,
+        contexts=tuple(contexts),
+        retrieval_query=retrieval_query or question,
+    )

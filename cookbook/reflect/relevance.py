@@ -1,0 +1,49 @@
+"""ISREL: does this passage help to answer the question?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from cookbook import prompts
+from cookbook.providers import LLMClient
+from cookbook.reflect.binary import ask_binary
+from cookbook.schema import Decision, Hit, Relevance, Verdict
+
+
+class RelevanceGrader(Protocol):
+    """Grades passages one by one or together; verdicts come back in the order of ``hits``.
+
+    ``verdict.subject`` is the chunk id, so that verdicts are joined by id and never by position.
+    """
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Verdict[Relevance]]: ...
+
+
+class LLMRelevance:
+    """One call and one output token per passage. A failure on one passage leaves the others alone."""
+
+    def __init__(self, client: LLMClient, *, threshold: float = 0.5) -> None:
+        self.client, self.threshold = client, threshold
+
+    def grade(self, question: str, hits: Sequence[Hit]) -> list[Verdict[Relevance]]:
+        labels = {"yes": Relevance.RELEVANT, "no": Relevance.IRRELEVANT}
+        return [
+            ask_binary(
+                self.client,
+                prompts.RELEVANCE.messages(
+                    question=prompts.as_data(question), passage=prompts.passages_block([hit])
+                ),
+                Decision.RELEVANCE,
+                labels,
+                threshold=self.threshold,
+                subject=hit.chunk_id,
+            )
+            for hit in hits
+        ]
+
+
+def kept(hits: Sequence[Hit], verdicts: Sequence[Verdict[Relevance]]) -> list[Hit]:
+    """The hits judged relevant, in retrieval order. A failed verdict keeps nothing and drops nothing else."""
+    relevant = {v.subject for v in verdicts if v.label is Relevance.RELEVANT}
+    return [hit for hit in hits if hit.chunk_id in relevant]

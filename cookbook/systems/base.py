@@ -1,0 +1,58 @@
+"""What every system shares: its parts, its caps, and the way a request is opened and closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from cookbook.errors import BudgetExhausted, ConfigError
+from cookbook.providers import LLMClient
+from cookbook.providers.meter import Budget
+from cookbook.reflect.refuse import refusal
+from cookbook.retrieval import Retriever
+from cookbook.schema import Answer, Reason, Trace
+from cookbook.tracing import request
+
+
+class System(Protocol):
+    """Anything that answers a question: a loop, a baseline, a dummy."""
+
+    def answer(self, question: str) -> Answer: ...
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What systems are built from, the same for all of them so that only the loop differs.
+
+    ``subject`` says in words what the documents are; ``hand_off`` ends every refusal. ``model`` is
+    None for a reader that uses no LLM.
+    """
+
+    model: LLMClient | None
+    retriever: Retriever
+    subject: str
+    hand_off: str = ""
+    k: int = 5
+
+    @property
+    def client(self) -> LLMClient:
+        """The model's client; ConfigError when there is none."""
+        if self.model is None:
+            raise ConfigError("this system needs a model: set PROVIDER, for example PROVIDER=replay")
+        return self.model
+
+
+def run_request(
+    parts: Parts, system: str, question: str, budget: Budget | None, body: Callable[[Trace], Answer]
+) -> Answer:
+    """Open a request, run ``body`` in it, and turn an exhausted budget into a refusal."""
+    if not question.strip():
+        raise ConfigError("the question is empty; write one between quotes")
+    model = parts.model.chat_model if parts.model else "no model"
+    with request(question, system=system, model=model, budget=budget) as trace:
+        try:
+            answer = body(trace)
+        except BudgetExhausted:
+            answer = refusal(question, Reason.BUDGET_EXHAUSTED, trace, hand_off=parts.hand_off)
+    return answer
