@@ -80,7 +80,7 @@ def _stream(client: httpx.Client, url: str, path: Path, have: int, advance: Adva
         reply.raise_for_status()
         resumed = reply.status_code == 206  # 200: the whole file comes, whatever was asked for
         with path.open("ab" if resumed else "wb") as out:
-            for block in reply.iter_bytes(_BLOCK):
+            for block in reply.iter_bytes():  # as it comes: a larger block would be lost with the line
                 out.write(block)
                 advance(len(block))
 
