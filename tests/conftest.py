@@ -1,0 +1,21 @@
+"""What every test runs under: no provider chosen, no network, nothing of the user's cache."""
+
+import os
+
+import pytest
+
+# Read when these libraries are imported, so they are set before any test module imports them.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Settings of the shell do not reach a test; live tests keep the cache that holds the weights."""
+    for name in ("PROVIDER", "COOKBOOK_RECORD", "QDRANT_URL", "QDRANT_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    if request.node.get_closest_marker("live") is None:
+        monkeypatch.setenv("COOKBOOK_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
