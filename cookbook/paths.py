@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from cookbook.errors import ConfigError
+
 _PACKAGE = Path(__file__).resolve().parent
 #: In a clone the data lie beside the package; a wheel carries them inside it.
 ROOT = _PACKAGE / "_data" if (_PACKAGE / "_data").is_dir() else _PACKAGE.parent
@@ -19,3 +21,11 @@ def cache_dir() -> Path:
         return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "reflective-rag-cookbook"
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, newlines normalised; ConfigError naming the path if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {path}; make it a readable UTF-8 text file ({error})") from error

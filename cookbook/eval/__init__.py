@@ -1,0 +1,5 @@
+"""Measuring: questions with known answers here, then metrics, intervals and comparisons of systems."""
+
+from cookbook.eval.sets import EvalRow, GoldQuote, eval_set_names, load_eval_set
+
+__all__ = ["EvalRow", "GoldQuote", "eval_set_names", "load_eval_set"]

@@ -1,0 +1,119 @@
+"""The eval sets: questions, the sentences that answer them, and what a system should do with each.
+
+One JSON object a line in ``eval_sets/<corpus>.jsonl``; the card beside it says how the set was made.
+Every line is checked when it is read, so that a slip in a set stops a run instead of bending a score.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from cookbook import paths
+from cookbook.errors import ConfigError
+from cookbook.schema import Chunk
+
+Kind = Literal[
+    "answerable",  # one section answers it
+    "two_section",  # half an answer stands in each of two sections
+    "exact_code",  # turns on an error code that must survive a rewrite
+    "negation",  # asks for what is not possible, not included, not counted
+    "false_premise",  # takes something for granted which the corpus corrects
+    "unanswerable_near",  # sounds like the corpus, and the corpus does not say
+    "off_topic",  # has nothing to do with the corpus
+]
+Behaviour = Literal["answer", "refuse", "direct"]
+Split = Literal["fit", "report"]
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_WORD = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
+
+
+def _words(text: str) -> str:
+    """Lower-case words and numbers, one space around each: "30-day" and "20,000" compare as meant."""
+    return " ".join(["", *_WORD.findall(_THOUSANDS.sub("", text).lower()), ""])
+
+
+@dataclass(frozen=True)
+class GoldQuote:
+    """Words that stand verbatim in ``file`` of the corpus, inside one section."""
+
+    file: str
+    quote: str
+
+    def stands_in(self, chunk: Chunk) -> bool:
+        """True when this chunk holds the whole quote."""
+        return chunk.doc_id == self.file and self.quote in chunk.text
+
+
+@dataclass(frozen=True)
+class EvalRow:
+    """One question and what is right.
+
+    ``answer`` is the reference answer in a sentence or two, ``variants`` are other ways to say it,
+    ``facts`` is what any right answer must state: one tuple of alternatives per fact. ``absent`` are
+    regular expressions that match nowhere in the corpus, the proof that a refusal is right.
+    Thresholds are fitted on the split "fit"; results are reported on "report".
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    id: str
+    question: str
+    answer: str
+    kind: Kind
+    behaviour: Behaviour
+    gold: tuple[GoldQuote, ...]
+    variants: tuple[str, ...]
+    split: Split
+    facts: tuple[tuple[str, ...], ...] = ()
+    tags: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    corpus: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.question.strip():
+            raise ValueError("the question is empty")
+        if (self.behaviour == "answer") != bool(self.gold):
+            raise ValueError('gold quotes belong to behaviour "answer", and to no other')
+        if self.kind == "two_section" and len(self.gold) < 2:
+            raise ValueError("a two_section row needs a gold quote from each section")
+
+    def states(self, text: str) -> bool:
+        """True when ``text`` states every fact: for each, one of its alternatives, as whole words.
+
+        A row without facts is stated by nothing.
+        """
+        said = _words(text)
+        return bool(self.facts) and all(any(_words(way) in said for way in fact) for fact in self.facts)
+
+
+_ROW = TypeAdapter(EvalRow)
+
+
+def eval_set_names() -> list[str]:
+    """The names that load_eval_set takes, sorted. A set is named after its corpus."""
+    return sorted(path.stem for path in paths.EVAL_SETS.glob("*.jsonl"))
+
+
+def load_eval_set(name: str) -> list[EvalRow]:
+    """The rows of one eval set, in file order.
+
+    Raises ConfigError for an unknown name, and for a line that is no JSON, lacks a field, or
+    contradicts itself; the message names the file, the line and the field.
+    """
+    if name not in (known := eval_set_names()):
+        raise ConfigError(f"there is no eval set {name!r}; choose one of: {', '.join(known)}")
+    path = paths.EVAL_SETS / f"{name}.jsonl"
+    rows: list[EvalRow] = []
+    for number, line in enumerate(paths.read_text(path).rstrip("\n").split("\n"), start=1):
+        try:
+            rows.append(replace(_ROW.validate_json(line), corpus=name))
+        except ValidationError as error:
+            slip = error.errors(include_url=False)[0]
+            field = ".".join(str(part) for part in slip["loc"]) or "the row"
+            raise ConfigError(f"mend {path.name}, line {number}, {field}: {slip['msg']}") from error
+    return rows
