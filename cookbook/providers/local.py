@@ -1,0 +1,164 @@
+"""A small model in this process: llama.cpp through xllamacpp, no server to start and no key.
+
+One instance per model and process, loaded on first use; calls take turns. The prompt cache is off
+on purpose: with it, a call whose whole prompt was cached gave other log-probabilities (-0.684
+for -0.676, same call, Qwen 1.5B), because the last token is then computed alone, not in a batch.
+Without it a call gives the same reply whatever ran before.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+import time
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from cookbook.errors import ConfigError, ProviderUnavailable
+from cookbook.providers.call import Call, Reply
+from cookbook.providers.models import weights_path
+from cookbook.schema import Messages
+
+DEFAULT_WINDOW = 4096
+_COMPACT_JSON = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_loading = Lock()
+
+
+class Engine:
+    """A loaded model. ``window`` is its context in tokens; every method may be called from any thread."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            import xllamacpp
+        except ImportError:
+            raise ConfigError(
+                "local models need xllamacpp; run: pip install 'reflective-rag-cookbook[local]'"
+            ) from None
+        self.name = name
+        self.window = int(os.environ.get("COOKBOOK_LOCAL_CTX", DEFAULT_WINDOW))
+        self._grammar = xllamacpp.json_schema_to_grammar
+        self._busy = Lock()
+        self._key = secrets.token_hex(16)  # llama.cpp listens on loopback; nobody else shall use it
+        params = xllamacpp.CommonParams()
+        params.model.path = str(weights_path(name))
+        params.n_ctx = self.window
+        params.n_parallel = 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
+        params.cache_prompt = False
+        params.cache_ram_mib = 0
+        params.fit_params = False  # it would change the context to what memory is free
+        params.ui = False
+        params.api_keys = [self._key]
+        params.verbosity = -1
+        self._server = xllamacpp.Server(params)
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Exact tokens of the prompt, chat template included."""
+        connection = http.client.HTTPConnection(self._server.listening_address.split("//")[1], timeout=10)
+        try:
+            connection.request(
+                "POST",
+                "/v1/chat/completions/input_tokens",
+                json.dumps({"messages": [dict(message) for message in messages]}),
+                {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"},
+            )
+            body = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        return int(body["input_tokens"])
+
+    def complete(self, call: Call, timeout: float) -> Reply:
+        """Run one call; calls from several threads wait for each other, at most ``timeout`` seconds each."""
+        deadline = time.monotonic() + timeout
+        if not self._busy.acquire(timeout=timeout):
+            raise ProviderUnavailable(f"local/{self.name} was busy for {timeout:.3g} s; raise the timeout")
+        try:
+            started = time.monotonic()
+            chunks = self._stream(self._request(call), deadline)
+            seconds = time.monotonic() - started
+        finally:
+            self._busy.release()
+        if time.monotonic() > deadline:
+            raise ProviderUnavailable(
+                f"local/{self.name} did not finish within {timeout:.3g} s; raise the timeout or lower max_tokens"
+            )
+        return _joined(chunks, call, seconds)
+
+    def _request(self, call: Call) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "messages": [dict(message) for message in call.messages],
+            "max_tokens": call.max_tokens,
+            "temperature": call.temperature,
+            "seed": call.seed,
+            "cache_prompt": False,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if call.logprobs:
+            request |= {"logprobs": True, "top_logprobs": call.logprobs}
+        if call.schema is not None:
+            # Free white space in the grammar lets a small model write line breaks until it is cut off.
+            request["grammar"] = self._grammar(json.dumps({**call.schema, "x-guidance": _COMPACT_JSON}))
+        return request
+
+    def _stream(self, request: dict[str, Any], deadline: float) -> list[dict[str, Any]]:
+        """All chunks of the reply; generation stops at the deadline, one token late at most."""
+        chunks: list[dict[str, Any]] = []
+
+        def collect(chunk: dict[str, Any]) -> bool:
+            chunks.append(chunk)
+            return time.monotonic() > deadline
+
+        try:
+            self._server.handle_chat_completions(request, collect)
+        except ValueError as error:
+            raise ProviderUnavailable(
+                f"local/{self.name} cannot answer: {str(error).splitlines()[0]}"
+            ) from None
+        for chunk in chunks:
+            if "error" in chunk:
+                raise ProviderUnavailable(f"local/{self.name} cannot answer: {chunk['error']['message']}")
+        return chunks
+
+
+def _joined(chunks: list[dict[str, Any]], call: Call, seconds: float) -> Reply:
+    choices = [choice for chunk in chunks for choice in chunk["choices"]]
+    usage = next(chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage"))
+    first = next((token for c in choices for token in (c.get("logprobs") or {}).get("content") or []), None)
+    return Reply(
+        text="".join(choice["delta"].get("content") or "" for choice in choices),
+        finish_reason=next(c["finish_reason"] for c in reversed(choices) if c.get("finish_reason")),
+        prompt_tokens=usage["prompt_tokens"],
+        completion_tokens=usage["completion_tokens"],
+        model=call.model,
+        seconds=seconds,
+        top_logprobs={top["token"]: top["logprob"] for top in first["top_logprobs"]} if first else {},
+    )
+
+
+@cache
+def _load(name: str) -> Engine:
+    return Engine(name)
+
+
+def _engine(model: str) -> Engine:
+    with _loading:  # two threads asking at once would load the weights twice
+        return _load(model.removeprefix("local/"))
+
+
+def answer(call: Call, timeout: float) -> Reply:
+    """The reply of ``local/<name>``; loads the model first if this is its first call."""
+    return _engine(call.model).complete(call, timeout)
+
+
+def window(model: str) -> int:
+    """Context of a local model in tokens, ``$COOKBOOK_LOCAL_CTX`` when it was loaded, 4096 by default."""
+    return _engine(model).window
+
+
+def count_tokens(model: str, messages: Messages) -> int:
+    """Exact tokens of the prompt for a local model."""
+    return _engine(model).count_tokens(messages)
