@@ -1,6 +1,7 @@
 """The texts that come with the cookbook, as documents, and the questions that belong to them.
 
 A corpus is a folder ``corpora/<name>/`` of Markdown files, one document each, with a ``corpus.toml``.
+The Rust book is the exception: its folder holds the card, and ``rust_book.py`` brings the chapters.
 Taught in notebooks/00_start_here.ipynb.
 """
 
@@ -10,7 +11,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from cookbook import paths
+from cookbook import paths, rust_book
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import EvalRow, eval_set_names, load_eval_set
 from cookbook.schema import Document
@@ -34,7 +35,20 @@ def load_corpus(name: str) -> list[Document]:
 
     Raises ConfigError for an unknown name, a file that cannot be read, and one without a title.
     """
-    return [_document(path) for path in sorted(_folder(name).glob("*.md"), key=lambda path: path.name)]
+    folder = _folder(name)
+    if name == rust_book.NAME:
+        return load_rust_book()
+    return [_document(path, name) for path in sorted(folder.glob("*.md"), key=lambda path: path.name)]
+
+
+def load_rust_book() -> list[Document]:
+    """The 101 chapter files of the Rust book; a title is a file's first heading, whatever its level.
+
+    Raises ConfigError when the book is neither in the folder of outside data nor can be downloaded.
+    """
+    return [
+        _document(path, rust_book.NAME, marks=("# ", "## ", "### ")) for path in rust_book.chapter_paths()
+    ]
 
 
 def load_card(name: str) -> CorpusCard:
@@ -58,9 +72,9 @@ def _folder(name: str) -> Path:
     return paths.CORPORA / name
 
 
-def _document(path: Path) -> Document:
+def _document(path: Path, corpus: str, marks: tuple[str, ...] = ("# ",)) -> Document:
     text = paths.read_text(path)
-    title = next((line[2:].strip() for line in text.splitlines() if line.startswith("# ")), "")
+    title = next((line.lstrip("#").strip() for line in text.splitlines() if line.startswith(marks)), "")
     if not title:
         raise ConfigError(f"{path} has no title; let it begin with a line such as '# Billing'")
-    return Document(doc_id=path.name, text=text, title=title)
+    return Document(doc_id=path.name, text=text, title=title, metadata={"corpus": corpus})

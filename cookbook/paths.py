@@ -23,6 +23,11 @@ def cache_dir() -> Path:
     return Path(base).expanduser() / "reflective-rag-cookbook"
 
 
+def data_dir() -> Path:
+    """Outside data sets, never committed: ``$COOKBOOK_DATA``, else ``../shared/data`` beside a clone."""
+    return Path(os.environ.get("COOKBOOK_DATA") or ROOT.parent / "shared" / "data").expanduser()
+
+
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, newlines normalised; ConfigError naming the path if it cannot be read."""
     try:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,27 +17,71 @@ from cookbook.eval import EvalRow, GoldQuote, eval_set_names, load_eval_set
 from cookbook.eval.sets import Kind
 from cookbook.schema import Chunk
 
-OURS = [name for name in eval_set_names() if name in corpus_names()]
-COUNTS = {  # kind: (rows to fit on, rows to report)
-    "answerable": (13, 21),
-    "two_section": (5, 7),
-    "exact_code": (3, 5),
-    "negation": (3, 5),
-    "false_premise": (3, 5),
-    "unanswerable_near": (6, 10),
-    "off_topic": (4, 6),
+COUNTS = {  # of each kind: (rows to fit on, rows to report)
+    "larkspur": {
+        "answerable": (13, 21),
+        "two_section": (5, 7),
+        "exact_code": (3, 5),
+        "negation": (3, 5),
+        "false_premise": (3, 5),
+        "unanswerable_near": (6, 10),
+        "off_topic": (4, 6),
+    },
+    "rust_notes": {
+        "answerable": (11, 17),
+        "two_section": (3, 5),
+        "exact_code": (2, 4),
+        "negation": (2, 4),
+        "false_premise": (3, 4),
+        "unanswerable_near": (4, 7),
+        "off_topic": (2, 4),
+    },
+    "attention_digest": {
+        "answerable": (4, 6),
+        "two_section": (1, 2),
+        "exact_code": (1, 1),
+        "negation": (1, 2),
+        "false_premise": (1, 1),
+        "unanswerable_near": (2, 2),
+        "off_topic": (1, 1),
+    },
+    "rust-book": {
+        "answerable": (2, 4),
+        "negation": (0, 1),
+        "false_premise": (0, 1),
+        "unanswerable_near": (1, 1),
+        "off_topic": (1, 1),
+    },
 }
-LARKSPUR = load_eval_set("larkspur")
-ANSWERED = [row for row in LARKSPUR if row.behaviour == "answer"]
-SECTIONS = markdown_sections(load_corpus("larkspur"))
+CODES = {"larkspur": r"LK-\d{3}", "rust_notes": r"E\d{4}", "attention_digest": r"beta2|O\([^)]*\)"}
+ROWS = load_eval_questions()
+BOOK_IS_HERE = (paths.data_dir() / "rust-book").is_dir()
 
 
-def ids(rows: list[EvalRow]) -> dict[str, Any]:
-    return {"argvalues": rows, "ids": [row.id for row in rows]}
+def each(rows: list[EvalRow]) -> dict[str, Any]:
+    """Parametrise over rows; those over the Rust book are skipped where its text is not at hand."""
+    return {"argnames": "row", "argvalues": [param(row, row.corpus, row.id) for row in rows]}
 
 
-def gold_sections(row: EvalRow) -> set[str]:
-    return {c.chunk_id for gold in row.gold for c in SECTIONS if gold.stands_in(c)}
+def param(value: Any, corpus: str, id_: str) -> Any:
+    absent = corpus == "rust-book" and not BOOK_IS_HERE
+    return pytest.param(value, id=id_, marks=[pytest.mark.skip("COOKBOOK_DATA holds no rust-book/")] * absent)
+
+
+EACH_SET: dict[str, Any] = {
+    "argnames": "name",
+    "argvalues": [param(name, name, name) for name in eval_set_names()],
+}
+
+
+@cache
+def sections(corpus: str) -> list[Chunk]:
+    return markdown_sections(load_corpus(corpus))
+
+
+def gold_sections(row: EvalRow) -> dict[str, Chunk]:
+    found = [chunk for gold in row.gold for chunk in sections(row.corpus) if gold.stands_in(chunk)]
+    return {chunk.chunk_id: chunk for chunk in found}
 
 
 # ---------------------------------------------------------------- the loader
@@ -122,10 +167,9 @@ def test_a_slip_names_file_line_and_field(small: Path, bad: str, says: str) -> N
 
 
 def test_published_rows_have_question_answer_and_corpus() -> None:
-    rows = load_eval_questions()
-    assert {row.corpus for row in rows} == set(eval_set_names())
-    assert all(row.question and row.answer for row in rows)
-    assert load_eval_questions("larkspur") == LARKSPUR
+    assert {row.corpus for row in ROWS} == set(eval_set_names()) == set(corpus_names()) == set(COUNTS)
+    assert all(row.question and row.answer for row in ROWS)
+    assert load_eval_questions("larkspur") == load_eval_set("larkspur")
 
 
 # ---------------------------------------------------------------- what "states" means
@@ -153,18 +197,72 @@ def test_states_wants_every_fact_as_whole_words(facts: Any, text: str, stated: b
     assert row.states(text) is stated
 
 
-# ---------------------------------------------------------------- every set over a corpus of ours
+# ---------------------------------------------------------------- every set
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_kind_has_its_rows_in_both_splits(name: str) -> None:
+    counted = Counter((row.kind, row.split) for row in load_eval_set(name))
+    assert counted == Counter(
+        {
+            (kind, split): n
+            for kind, both in COUNTS[name].items()
+            for split, n in zip(("fit", "report"), both, strict=True)
+            if n
+        }
+    )
+
+
+@pytest.mark.parametrize("name", COUNTS)
 def test_ids_and_questions_are_unique(name: str) -> None:
     rows = load_eval_set(name)
     assert len({row.id for row in rows}) == len(rows)
     assert len({row.question.casefold() for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize("name", OURS)
+def test_behaviours_follow_the_kind() -> None:
+    fixed = set(get_args(Kind)) - {"unanswerable_near", "off_topic"}
+    assert {(row.kind, row.behaviour) for row in ROWS} == {(kind, "answer") for kind in fixed} | {
+        ("unanswerable_near", "refuse"),
+        ("off_topic", "refuse"),
+        ("off_topic", "direct"),
+    }
+
+
+@pytest.mark.parametrize("name", ["larkspur", "rust_notes"])
+def test_both_splits_of_a_large_set_have_both_halves_of_off_topic(name: str) -> None:
+    """A gate must be fitted and judged on questions it should refuse and on questions it should not."""
+    off_topic = [row for row in load_eval_set(name) if row.kind == "off_topic"]
+    assert len({(row.split, row.behaviour) for row in off_topic}) == 4
+
+
+@pytest.mark.parametrize(("name", "counts"), [("larkspur", (5, 10)), ("rust_notes", (3, 6))])
+def test_colloquial_questions_are_in_both_splits(name: str, counts: tuple[int, int]) -> None:
+    splits = Counter(row.split for row in load_eval_set(name) if "colloquial" in row.tags)
+    assert (splits["fit"], splits["report"]) == counts
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "behaviour"),
+    [
+        ("Can I export my data after I cancel my plan?", "two_section", "answer"),
+        ("How much does the starter plan cost per month?", "unanswerable_near", "refuse"),
+        ("What is 9 plus 10?", "off_topic", "direct"),
+        ("What does LK-504 on /v1/sync mean, and how do I get past it?", "exact_code", "answer"),
+        ("Which optimizer was used for training?", "answerable", "answer"),
+        (
+            "Which company did the author who proposed replacing recurrence with attention work for?",
+            "unanswerable_near",
+            "refuse",
+        ),
+    ],
+)
+def test_the_running_questions_are_in_the_sets(question: str, kind: str, behaviour: str) -> None:
+    assert [(r.kind, r.behaviour) for r in ROWS if r.question == question] == [(kind, behaviour)]
+
+
 @pytest.mark.parametrize("chunker", [markdown_sections, sentence_window])
+@pytest.mark.parametrize(**EACH_SET)
 def test_every_gold_quote_stands_whole_in_a_chunk(name: str, chunker: Any) -> None:
     chunks: list[Chunk] = chunker(load_corpus(name))
     golds = [(row.id, gold) for row in load_eval_set(name) for gold in row.gold]
@@ -172,7 +270,7 @@ def test_every_gold_quote_stands_whole_in_a_chunk(name: str, chunker: Any) -> No
     assert lost == []
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize(**EACH_SET)
 def test_nothing_in_the_corpus_answers_what_should_be_refused(name: str) -> None:
     docs = load_corpus(name)
     refused = [row for row in load_eval_set(name) if row.behaviour == "refuse"]
@@ -187,73 +285,44 @@ def test_nothing_in_the_corpus_answers_what_should_be_refused(name: str) -> None
     assert found == []
 
 
-# ---------------------------------------------------------------- Larkspur
+@pytest.mark.parametrize("name", COUNTS)
+def test_refusals_share_one_reference_answer(name: str) -> None:
+    refused = [row for row in load_eval_set(name) if row.behaviour == "refuse"]
+    assert len({row.answer for row in refused}) == 1
+    assert not any(row.facts or row.variants for row in refused)
 
 
-def test_every_kind_has_its_rows_in_both_splits() -> None:
-    assert set(COUNTS) == set(get_args(Kind))
-    counted = Counter((row.kind, row.split) for row in LARKSPUR)
-    assert {kind: (counted[kind, "fit"], counted[kind, "report"]) for kind in COUNTS} == COUNTS
-    assert sum(map(sum, COUNTS.values())) == len(LARKSPUR) == 96
+# ---------------------------------------------------------------- every row
+
+ANSWERED = [row for row in ROWS if row.behaviour == "answer"]
 
 
-def test_behaviours_follow_the_kind() -> None:
-    seen = {(row.kind, row.behaviour) for row in LARKSPUR}
-    answered = {(kind, "answer") for kind in COUNTS if kind not in ("unanswerable_near", "off_topic")}
-    assert seen == answered | {
-        ("unanswerable_near", "refuse"),
-        ("off_topic", "refuse"),
-        ("off_topic", "direct"),
-    }
-    # Both halves of off_topic are in both splits: a gate must be fitted and judged on each.
-    assert len({(row.split, row.behaviour) for row in LARKSPUR if row.kind == "off_topic"}) == 4
-
-
-@pytest.mark.parametrize(
-    ("question", "kind", "behaviour"),
-    [
-        ("Can I export my data after I cancel my plan?", "two_section", "answer"),
-        ("How much does the starter plan cost per month?", "unanswerable_near", "refuse"),
-        ("What is 9 plus 10?", "off_topic", "direct"),
-        ("What does LK-504 on /v1/sync mean, and how do I get past it?", "exact_code", "answer"),
-    ],
-)
-def test_the_running_questions_are_in_the_set(question: str, kind: str, behaviour: str) -> None:
-    assert [(r.kind, r.behaviour) for r in LARKSPUR if r.question == question] == [(kind, behaviour)]
-
-
-def test_colloquial_questions_are_in_both_splits() -> None:
-    splits = Counter(row.split for row in LARKSPUR if "colloquial" in row.tags)
-    assert splits == {"fit": 5, "report": 10}
-
-
-@pytest.mark.parametrize("row", **ids(ANSWERED))
+@pytest.mark.parametrize(**each(ANSWERED))
 def test_gold_lies_in_one_section_or_in_two(row: EvalRow) -> None:
     for gold in row.gold:
-        assert len([c for c in SECTIONS if gold.stands_in(c)]) == 1, gold
+        assert len([c for c in sections(row.corpus) if gold.stands_in(c)]) == 1, gold
     assert len(gold_sections(row)) == (2 if row.kind == "two_section" else 1)
 
 
-@pytest.mark.parametrize("row", **ids([row for row in ANSWERED if row.kind == "two_section"]))
+@pytest.mark.parametrize(**each([row for row in ANSWERED if row.kind == "two_section"]))
 def test_the_gold_of_one_section_is_half_an_answer(row: EvalRow) -> None:
     halves = [
-        " ".join(gold.quote for gold in row.gold if gold.stands_in(c))
-        for c in SECTIONS
-        if c.chunk_id in gold_sections(row)
+        " ".join(gold.quote for gold in row.gold if gold.stands_in(chunk))
+        for chunk in gold_sections(row).values()
     ]
     # The opening question is lopsided on purpose: the way to export without the window of 30 days
     # misleads, the window without the way to export only leaves a reader searching.
     assert [row.states(half) for half in halves].count(True) == ("opening" in row.tags)
 
 
-@pytest.mark.parametrize("row", **ids(ANSWERED))
+@pytest.mark.parametrize(**each(ANSWERED))
 def test_every_number_of_the_answer_stands_in_its_gold(row: EvalRow) -> None:
     numbers = re.compile(r"\d[\d,.:]*\d|\d")
     said = set(numbers.findall(" ".join(gold.quote for gold in row.gold)))
     assert set(numbers.findall(row.answer)) <= said
 
 
-@pytest.mark.parametrize("row", **ids([row for row in LARKSPUR if row.behaviour != "refuse"]))
+@pytest.mark.parametrize(**each([row for row in ROWS if row.behaviour != "refuse"]))
 def test_facts_accept_what_is_right_and_not_the_question(row: EvalRow) -> None:
     assert row.states(row.answer)
     assert [variant for variant in row.variants if not row.states(variant)] == []
@@ -262,16 +331,9 @@ def test_facts_accept_what_is_right_and_not_the_question(row: EvalRow) -> None:
         assert row.states(" ".join(gold.quote for gold in row.gold))
 
 
-def test_refusals_share_one_reference_answer() -> None:
-    refused = [row for row in LARKSPUR if row.behaviour == "refuse"]
-    assert {row.answer for row in refused} == {"The handbook does not say."}
-    assert not any(row.facts or row.variants for row in refused)
-
-
-def test_exact_codes_of_the_questions_stand_in_their_gold() -> None:
-    rows = [row for row in LARKSPUR if row.kind == "exact_code"]
-    for row in rows:
-        for code in re.findall(r"LK-\d{3}", row.question):
-            text = " ".join(c.text for c in SECTIONS if c.chunk_id in gold_sections(row))
-            assert code in text, row.id
-    assert all(re.search(r"LK-\d{3}", row.question) for row in rows)
+@pytest.mark.parametrize(**each([row for row in ROWS if row.kind == "exact_code"]))
+def test_exact_codes_stand_in_the_gold_sections(row: EvalRow) -> None:
+    codes = re.findall(CODES[row.corpus], f"{row.question} {row.answer}")
+    text = " ".join(chunk.text for chunk in gold_sections(row).values())
+    assert codes
+    assert [code for code in codes if code not in text] == []
