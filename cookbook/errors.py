@@ -63,3 +63,7 @@ class BudgetExhausted(CookbookError):
 #: What makes a verdict "failed". A replay miss, a missing key or a prompt that does not fit is the
 #: operator's problem and must surface; it says nothing about the passage that was to be judged.
 GRADER_FAILURES = (ReplyUnparsable, ReplyTruncated, ProviderUnavailable)
+
+
+class NotebookFailed(CookbookError):
+    """A notebook stopped with an error while it was executed."""
