@@ -26,6 +26,5 @@ def parts_for(
     k: int = 5,
 ) -> Parts:
     """Parts over a named corpus; the model is ``client``, else what PROVIDER names, else none if not needed."""
-    card = load_card(corpus)
     model = client or (LLMClient() if needs_model else None)
-    return Parts(model, _retriever(corpus, embedder, mode), card.subject, card.hand_off, k)
+    return Parts(model, _retriever(corpus, embedder, mode), load_card(corpus), k)

@@ -45,7 +45,7 @@ class ClosedBook:
                 with step("answer_directly"):
                     text = self.parts.client.chat(prompts.DIRECT.messages(question=question))
             except GRADER_FAILURES:
-                return refusal(question, Reason.GRADER_FAILED, trace, hand_off=self.parts.hand_off)
+                return refusal(question, Reason.GRADER_FAILED, trace, hand_off=self.parts.card.hand_off)
             trace.stop_reason = "answered_directly"
             return Answer(question, text.strip(), Status.ANSWERED, Provenance.MODEL_MEMORY, trace)
 
@@ -68,7 +68,7 @@ class Vanilla:
                 hits = self.parts.retriever.retrieve(question, self.parts.k)
                 entry.note = f"{len(hits)} passages for: {question}"
             if not hits:
-                return refusal(question, Reason.NO_RELEVANT_PASSAGE, trace, hand_off=self.parts.hand_off)
+                return refusal(question, Reason.NO_RELEVANT_PASSAGE, trace, hand_off=self.parts.card.hand_off)
             try:
                 with step("generate") as entry:
                     draft = self.writer.write(question, hits)
@@ -78,7 +78,7 @@ class Vanilla:
             else:
                 reason = Reason.NO_RELEVANT_PASSAGE if draft.abstained else None
             if reason:
-                return refusal(question, reason, trace, hand_off=self.parts.hand_off, contexts=hits)
+                return refusal(question, reason, trace, hand_off=self.parts.card.hand_off, contexts=hits)
             trace.stop_reason = "answered_unchecked"
             return Answer(
                 question,
@@ -119,7 +119,7 @@ class Extractive:
     def answer(self, question: str) -> Answer:
         def body(trace: Trace) -> Answer:
             def refuse(reason: Reason) -> Answer:
-                return refusal(question, reason, trace, hand_off=self.parts.hand_off, contexts=hits)
+                return refusal(question, reason, trace, hand_off=self.parts.card.hand_off, contexts=hits)
 
             with step("retrieve") as entry:
                 hits = self.parts.retriever.retrieve(question, self.parts.k)

@@ -19,10 +19,13 @@ from cookbook.schema import Document
 
 @dataclass(frozen=True)
 class CorpusCard:
-    """What ``corpus.toml`` says: ``subject`` names the corpus in prompts, ``hand_off`` ends a refusal."""
+    """What ``corpus.toml`` says: ``subject`` names the corpus in prompts, ``hand_off`` ends a refusal,
+    ``examples`` are questions of the kind one brings to it, answerable or not, for the gate's prompt.
+    """
 
     subject: str
     hand_off: str
+    examples: tuple[str, ...]
 
 
 def corpus_names() -> list[str]:
@@ -55,7 +58,8 @@ def load_card(name: str) -> CorpusCard:
     """The card of a corpus. Raises ConfigError for an unknown name and for a card with other fields."""
     path = _folder(name) / "corpus.toml"
     try:
-        return CorpusCard(**tomllib.loads(paths.read_text(path)))
+        card = tomllib.loads(paths.read_text(path))
+        return CorpusCard(**(card | {"examples": tuple(card.get("examples", ()))}))
     except (tomllib.TOMLDecodeError, TypeError) as error:
         raise ConfigError(f"{path} must give subject and hand_off, as TOML: {error}") from error
 

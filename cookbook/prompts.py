@@ -55,10 +55,19 @@ YES_NO = {"yes": ("Yes", "yes", "YES", " Yes", " yes"), "no": ("No", "no", "NO",
 GATE = Prompt(
     "gate",
     1,
-    "You decide whether a question must be looked up in {subject}. Greetings and plain arithmetic need no "
-    "look-up. Questions about the product, its features, plans, prices, people or rules need one.",
-    "<question>{question}</question>\nMust this be looked up? Answer yes or no.",
+    "Sort the message. Reply with one word: math, chat, writing, or search for anything that may be looked up "
+    "in {subject}.",
+    "{question}",
 )
+GATE_SHOTS = (("What is 3 times 4?", "math"), ("Good evening", "chat"), ("Translate 'bread' into French", "writing"))
+"""Examples of what needs no look-up; the corpus card gives those of what does."""
+
+GATE_LABELS = {
+    "search": ("search", "Search", " search"),
+    "math": ("math", "Math", " math"),
+    "chat": ("chat", "Chat", " chat"),
+    "writing": ("writing", "Writing", " writing"),
+}
 
 DIRECT = Prompt(
     "direct",

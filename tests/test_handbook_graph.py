@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from cookbook.corpora import CorpusCard
 from cookbook.errors import ConfigError, ProviderUnavailable, ReplyUnparsable
 from cookbook.providers.meter import Budget, check_budgets, open_meters
 from cookbook.reflect.generate import Draft
@@ -31,6 +32,9 @@ from cookbook.tracing import note_verdict
 def hits(*names: str) -> list[Hit]:
     chunks = [Chunk(f"{name}.md#0", f"{name}.md", f"About {name}.", 0, 8 + len(name)) for name in names]
     return [Hit(chunk, 0.9, ScoreKind.COSINE) for chunk in chunks]
+
+
+CARD = CorpusCard("the handbook", "Ask support.", ())
 
 
 @dataclass
@@ -133,7 +137,7 @@ HAPPY = {
 def build(retriever=None, client=None, caps=None, budget=None, checkpointer=None, **script):
     scripted = Scripted(**(HAPPY | script))
     graph = HandbookGraph(
-        Parts(client or StandInClient(), retriever or StandInRetriever(), "the handbook", "Ask support."),
+        Parts(client or StandInClient(), retriever or StandInRetriever(), CARD),
         caps=caps,
         budget=budget,
         gate=scripted,
@@ -318,7 +322,7 @@ def test_ceilings_are_reached_and_never_passed(rewrites, regenerations, k):
         support=[Support.NONE] * regenerations + [Support.FULLY],
         usefulness=[Usefulness.NOT_USEFUL],
     )
-    graph.parts = Parts(StandInClient(), StandInRetriever(), "the handbook", k=k)
+    graph.parts = Parts(StandInClient(), StandInRetriever(), CARD, k=k)
     graph.budget = Budget(caps.calls(k))
     answer = graph.answer("How long?")
     assert answer.reason is Reason.NOT_USEFUL

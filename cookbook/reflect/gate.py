@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Protocol
 
 from cookbook import prompts
+from cookbook.corpora import CorpusCard
+from cookbook.errors import GRADER_FAILURES
 from cookbook.providers import LLMClient
-from cookbook.reflect.binary import ask_binary
 from cookbook.schema import Decision, Retrieve, Verdict
+from cookbook.tracing import note_verdict
 
 
 class Gate(Protocol):
@@ -17,12 +20,41 @@ class Gate(Protocol):
 
 
 class LLMGate:
-    """Asks the model, one output token. ``subject`` says in words what the documents are."""
+    """Sorts the question into search, math, chat or writing, with one output token.
 
-    def __init__(self, client: LLMClient, subject: str, *, threshold: float = 0.5) -> None:
-        self.client, self.subject, self.threshold = client, subject, threshold
+    A small model asked "do you need documents?" says yes to everything (notebooks/03 shows it);
+    sorting it can do. Retrieval is chosen when P(search) reaches ``threshold``, which is below one
+    half because an unnecessary look-up costs a little and an answer from memory can mislead.
+    """
+
+    def __init__(self, client: LLMClient, card: CorpusCard, *, threshold: float = 0.3) -> None:
+        self.client, self.card, self.threshold = client, card, threshold
 
     def decide(self, question: str) -> Verdict[Retrieve]:
-        messages = prompts.GATE.messages(subject=self.subject, question=prompts.as_data(question))
-        labels = {"yes": Retrieve.YES, "no": Retrieve.NO}
-        return ask_binary(self.client, messages, Decision.RETRIEVE, labels, threshold=self.threshold)
+        try:
+            choice = self.client.decide(self._messages(question), prompts.GATE_LABELS)
+        except GRADER_FAILURES as error:
+            verdict: Verdict[Retrieve] = Verdict(Decision.RETRIEVE, None, failure=str(error))
+        else:
+            search = choice.probabilities["search"]
+            yes = search >= self.threshold
+            verdict = Verdict(
+                Decision.RETRIEVE,
+                Retrieve.YES if yes else Retrieve.NO,
+                probability=search if yes else 1.0 - search,
+                reason="" if yes else choice.label,
+            )
+        note_verdict(verdict)
+        return verdict
+
+    def _messages(self, question: str) -> list[dict[str, str]]:
+        system, user = prompts.GATE.messages(subject=self.card.subject, question=question)
+        shots = []
+        for example, other in zip_longest(self.card.examples, prompts.GATE_SHOTS):
+            for text, label in ((example, "search"), other or (None, "")):
+                if text:
+                    shots += [
+                        {"role": "user", "content": text},
+                        {"role": "assistant", "content": label},
+                    ]
+        return [system, *shots, user]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from cookbook import prompts
+from cookbook.corpora import CorpusCard
 from cookbook.providers import LLMClient
 from cookbook.reflect.terms import lost_terms
 
@@ -21,8 +22,8 @@ class Rewriter(Protocol):
 class LLMRewriter:
     """One call. Codes, numbers, negations and constraints the model dropped are put back."""
 
-    def __init__(self, client: LLMClient, subject: str) -> None:
-        self.client, self.subject = client, subject
+    def __init__(self, client: LLMClient, card: CorpusCard) -> None:
+        self.client, self.card = client, card
 
     def rewrite(self, question: str, tried: Sequence[str], feedback: str = "") -> str:
         """The new query: one line, never empty.
@@ -30,7 +31,7 @@ class LLMRewriter:
         ``tried`` are the queries that found nothing useful. Call errors pass through.
         """
         messages = prompts.REWRITE.messages(
-            subject=self.subject,
+            subject=self.card.subject,
             question=prompts.as_data(question),
             tried="\n".join(f"- {prompts.as_data(query)}" for query in tried),
             feedback=f"<feedback>{prompts.as_data(feedback)}</feedback>\n" if feedback else "",

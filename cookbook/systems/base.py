@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from cookbook.corpora import CorpusCard
 from cookbook.errors import BudgetExhausted, ConfigError
 from cookbook.providers import LLMClient
 from cookbook.providers.meter import Budget
@@ -25,14 +26,13 @@ class System(Protocol):
 class Parts:
     """What systems are built from, the same for all of them so that only the loop differs.
 
-    ``subject`` says in words what the documents are; ``hand_off`` ends every refusal. ``model`` is
-    None for a reader that uses no LLM.
+    ``card`` says in words what the documents are and how a refusal ends. ``model`` is None for a
+    reader that uses no LLM. ``k`` is the number of passages per retrieval.
     """
 
     model: LLMClient | None
     retriever: Retriever
-    subject: str
-    hand_off: str = ""
+    card: CorpusCard
     k: int = 5
 
     @property
@@ -54,5 +54,5 @@ def run_request(
         try:
             answer = body(trace)
         except BudgetExhausted:
-            answer = refusal(question, Reason.BUDGET_EXHAUSTED, trace, hand_off=parts.hand_off)
+            answer = refusal(question, Reason.BUDGET_EXHAUSTED, trace, hand_off=parts.card.hand_off)
     return answer

@@ -124,12 +124,12 @@ class HandbookGraph:
         self.parts = parts
         self.caps = caps or Caps()
         self.budget = budget or Budget(self.caps.calls(parts.k))
-        self.gate = gate or LLMGate(parts.client, parts.subject)
+        self.gate = gate or LLMGate(parts.client, parts.card)
         self.relevance = relevance or LLMRelevance(parts.client)
         self.writer = writer or LLMWriter(parts.client)
         self.support = support or LLMSupport(parts.client)
         self.usefulness = usefulness or LLMUsefulness(parts.client)
-        self.rewriter = rewriter or LLMRewriter(parts.client, parts.subject)
+        self.rewriter = rewriter or LLMRewriter(parts.client, parts.card)
         self.graph = self._build(checkpointer)
 
     # ------------------------------------------------------------ the graph
@@ -324,7 +324,7 @@ class HandbookGraph:
                 state["question"],
                 _why(state),
                 trace,
-                hand_off=self.parts.hand_off,
+                hand_off=self.parts.card.hand_off,
                 contexts=state["hits"],
                 retrieval_query=state["retrieval_query"],
             )
