@@ -115,7 +115,7 @@ class LLMClient:
         validated here always: ReplyUnparsable or ReplyTruncated otherwise. Never asked a second time."""
         form = parse.schema_of(schema)
         if not gateway.enforces_schema(self._target.model):
-            messages = (*messages, {"role": "user", "content": parse.in_words(form)})
+            messages = parse.with_schema(messages, form)
         reply = self.complete(messages, max_tokens=max_tokens, schema=form)
         parse.require_whole(reply, max_tokens)
         return parse.parse_reply(reply.text, schema, model=self.chat_model)

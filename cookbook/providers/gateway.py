@@ -11,19 +11,27 @@ import logging
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cache
 from threading import Thread
 from typing import Any
 
-from cookbook.errors import ConfigError, ContextOverflow, CookbookError, MissingKey, ProviderUnavailable
+from cookbook.errors import (
+    CallError,
+    ConfigError,
+    ContextOverflow,
+    CookbookError,
+    MissingKey,
+    ProviderUnavailable,
+)
 from cookbook.providers import local, replay, scripted
 from cookbook.providers.call import Call, Reply
 from cookbook.providers.names import Target, is_ours
 from cookbook.schema import Messages
 
 Answer = Callable[[Call, float], Reply]
+_SECRET = re.compile(r"KEY|TOKEN|SECRET")  # in the name of an environment variable
 
 
 class Transient(ProviderUnavailable):
@@ -155,9 +163,26 @@ def send(target: Target, call: Call, *, timeout: float) -> Reply:
     started = time.monotonic()
     try:
         response = _within(timeout, attempt) if target.live else attempt()
+        return _to_reply(response, target, time.monotonic() - started)
     except Exception as error:
         raise _explained(error, target, timeout) from None  # a provider's own error may quote the key
-    return _to_reply(response, target, time.monotonic() - started)
+
+
+def embed(target: Target, texts: Sequence[str], *, timeout: float) -> list[list[float]]:
+    """One request for the vectors of ``texts``, in their order whatever order they came back in."""
+    lite = litellm()
+    _require_key(lite, target)
+    try:
+        response = _within(
+            timeout,
+            lambda: lite.embedding(model=target.route, input=list(texts), timeout=timeout, max_retries=2),
+        )
+    except Exception as error:
+        raise _explained(error, target, timeout) from None
+    rows = {row["index"]: row["embedding"] for row in response.data}
+    if sorted(rows) != list(range(len(texts))):
+        raise CallError(f"{target.route} gave vectors for {len(rows)} of {len(texts)} texts; try again")
+    return [rows[n] for n in range(len(texts))]
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
@@ -177,34 +202,42 @@ def _within(seconds: float, work: Callable[[], Any]) -> Any:
 
 def _explained(error: Exception, target: Target, timeout: float) -> CookbookError:
     """Our error for whatever a call raised, in one line."""
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in (chain := _chain(error)):
         if isinstance(cause, CookbookError):  # raised by a provider of ours, wrapped by litellm
             return cause
-        cause = cause.__cause__ or cause.__context__
     lite, model = litellm(), target.route
     status = getattr(error, "status_code", None)
     if isinstance(error, TimeoutError | lite.Timeout):
         return Transient(f"{model} did not answer within {timeout:.3g} s; try again, or raise the timeout")
     if isinstance(error, lite.ContextWindowExceededError):
-        return ContextOverflow(f"{model} finds the prompt too long for its window; shorten the passages")
+        return ContextOverflow(
+            f"{model} finds the prompt too long for its window; use fewer or shorter passages"
+        )
+    if any(type(cause).__name__ == "APIConnectionError" for cause in chain[1:]):
+        return Transient(
+            f"{model}: the connection failed ({_line(chain[-1])}); check that the server runs, and its address"
+        )
     if status == 429:
         return Transient(f"{model} answered 429, too many requests; wait, or use another model")
     if status in (401, 403):
-        return ProviderUnavailable(f"{model} refused the key ({status}); check {_key_names(lite, target)}")
+        return ProviderUnavailable(f"{model} refused the key ({status}); check the key of {target.provider}")
     if status in (400, 404, 422):
         return Rejected(f"{model} rejected the request ({status}): {_line(error)}; check the model's name")
-    if isinstance(error, lite.APIConnectionError):
-        return Transient(f"{model} cannot be reached: {_line(error)}; check the network and its address")
     return Transient(f"{model} failed ({status or type(error).__name__}): {_line(error)}; try again later")
 
 
-def _line(error: Exception) -> str:
-    """The first line of an error, without the class litellm puts in front and without any key."""
-    text = re.sub(r"^(?:litellm\.)?[\w.]+:\s*(?:\w+Exception - )?", "", str(error)).splitlines()
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error and what caused it, down to the first cause."""
+    cause = error.__cause__ or error.__context__
+    return [error, *(_chain(cause) if cause else ())]
+
+
+def _line(error: BaseException) -> str:
+    """The first line of an error, without the classes litellm puts in front and without any key."""
+    text = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?::| -)\s*)+", "", str(error)).splitlines()
     line = text[0] if text else type(error).__name__
     for name, value in os.environ.items():
-        if len(value) > 7 and re.search(r"KEY|TOKEN|SECRET", name):
+        if len(value) > 7 and _SECRET.search(name):
             line = line.replace(value, "***")
     return line[:160]
 
@@ -219,14 +252,11 @@ def _require_key(lite: Any, target: Target) -> None:
         raise ConfigError(
             f"litellm knows no provider {target.provider!r}; check PROVIDER or the model id {target.route!r}"
         ) from None
-    if names := _key_names(lite, target, missing=True):
-        raise MissingKey(f"{target.route} needs a key: set {names}, or PROVIDER=replay which needs none")
-
-
-def _key_names(lite: Any, target: Target, *, missing: bool = False) -> str:
-    found = lite.validate_environment(target.route)["missing_keys"]
-    names = [name for name in found if re.search(r"KEY|TOKEN|SECRET", name)]
-    return " or ".join(names) if missing or names else f"the key of {target.provider}"
+    names = [name for name in lite.validate_environment(target.route)["missing_keys"] if _SECRET.search(name)]
+    if names:
+        raise MissingKey(
+            f"{target.route} needs a key: set {' or '.join(names)}, or PROVIDER=replay which needs none"
+        )
 
 
 def supports(model: str, *options: str) -> bool:

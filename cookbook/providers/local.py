@@ -81,11 +81,24 @@ class Engine:
             seconds = time.monotonic() - started
         finally:
             self._busy.release()
-        if time.monotonic() > deadline:
+        choices = [choice for chunk in chunks for choice in chunk["choices"]]
+        finish_reason = next((c["finish_reason"] for c in reversed(choices) if c.get("finish_reason")), None)
+        if finish_reason is None:  # stopped at the deadline
             raise ProviderUnavailable(
                 f"local/{self.name} did not finish within {timeout:.3g} s; raise the timeout or lower max_tokens"
             )
-        return _joined(chunks, call, seconds)
+        usage = next(chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage"))
+        tokens = (token for c in choices for token in (c.get("logprobs") or {}).get("content") or ())
+        first = next(tokens, {"top_logprobs": ()})
+        return Reply(
+            text="".join(choice["delta"].get("content") or "" for choice in choices),
+            finish_reason=finish_reason,
+            prompt_tokens=usage["prompt_tokens"],
+            completion_tokens=usage["completion_tokens"],
+            model=call.model,
+            seconds=seconds,
+            top_logprobs={top["token"]: top["logprob"] for top in first["top_logprobs"]},
+        )
 
     def _request(self, call: Call) -> dict[str, Any]:
         request: dict[str, Any] = {
@@ -122,21 +135,6 @@ class Engine:
             if "error" in chunk:
                 raise ProviderUnavailable(f"local/{self.name} cannot answer: {chunk['error']['message']}")
         return chunks
-
-
-def _joined(chunks: list[dict[str, Any]], call: Call, seconds: float) -> Reply:
-    choices = [choice for chunk in chunks for choice in chunk["choices"]]
-    usage = next(chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage"))
-    first = next((token for c in choices for token in (c.get("logprobs") or {}).get("content") or []), None)
-    return Reply(
-        text="".join(choice["delta"].get("content") or "" for choice in choices),
-        finish_reason=next(c["finish_reason"] for c in reversed(choices) if c.get("finish_reason")),
-        prompt_tokens=usage["prompt_tokens"],
-        completion_tokens=usage["completion_tokens"],
-        model=call.model,
-        seconds=seconds,
-        top_logprobs={top["token"]: top["logprob"] for top in first["top_logprobs"]} if first else {},
-    )
 
 
 @cache

@@ -78,9 +78,9 @@ def resolve(name: str | None) -> Target:
         raise ConfigError(
             f"unknown provider {name!r}; known: {', '.join(DEFAULT_MODELS)}, or a full id such as openai/gpt-5.4-mini"
         )
-    if provider == "local":
-        get_model(model)
-    elif provider == "scripted":
+    if provider == "local" and not get_model(model).files[0].path.endswith(".gguf"):
+        raise ConfigError(f"{model} is an embedder; name a chat model, such as {RECORDED_MODEL}")
+    if provider == "scripted":
         get_script(model)
     provider = name if name in DEFAULT_MODELS else provider
     return Target(provider=provider, route=route, model=model if provider == "replay" else route)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from cookbook.errors import ConfigError, ReplyTruncated, ReplyUnparsable
 from cookbook.providers.call import Reply
+from cookbook.schema import Messages
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -50,9 +51,11 @@ def _bounded(node: Any) -> Any:
     return bounded
 
 
-def in_words(schema: Mapping[str, Any]) -> str:
-    """The request for JSON to a provider that cannot enforce a schema."""
-    return "Reply with one JSON object and nothing else. It must fit this JSON schema:\n" + json.dumps(schema)
+def with_schema(messages: Messages, schema: Mapping[str, Any]) -> Messages:
+    """The messages with the schema told in words, for a provider that is not known to enforce it."""
+    *before, last = messages
+    told = f"Reply with one JSON object and nothing else. It must fit this JSON schema:\n{json.dumps(schema)}"
+    return [*before, {**last, "content": f"{last['content']}\n\n{told}"}]
 
 
 # ---------------------------------------------------------------- before any parsing

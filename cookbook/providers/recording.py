@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import random
+import re
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -31,6 +32,8 @@ class Recorder:
                 f"COOKBOOK_RECORD={stem} records real replies and {target.provider} makes none; "
                 "unset it, or set PROVIDER to a live model such as local"
             )
+        if not re.fullmatch(r"\w[\w.-]*", stem):
+            raise ConfigError(f"COOKBOOK_RECORD={stem} is no file stem; use letters, digits, - and _")
         self.stem = stem
         self.target = target
 
