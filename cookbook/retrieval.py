@@ -1,0 +1,97 @@
+"""From a corpus name to a retriever: documents, chunks, vectors and an index, put together in one place."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+from cookbook.chunkers import CHUNKERS
+from cookbook.corpora import load_corpus
+from cookbook.embedders import Embedder, get_embedder
+from cookbook.errors import ConfigError
+from cookbook.points import Filters
+from cookbook.providers.meter import open_meters
+from cookbook.schema import Chunk, Document, Hit
+from cookbook.stores import QdrantBackend
+
+Mode = Literal["dense", "bm25", "hybrid"]
+
+
+class Retriever:
+    """Finds the chunks for a query: by meaning (``dense``), by words (``bm25``), or by both fused (``hybrid``).
+
+    Raises FingerprintMismatch when the store was not written with this embedder.
+    """
+
+    def __init__(
+        self, store: QdrantBackend, embedder: Embedder, mode: str = "dense", *, label: str = ""
+    ) -> None:
+        if mode not in get_args(Mode):
+            raise ConfigError(f"unknown retrieval mode {mode!r}; use {', '.join(get_args(Mode))}")
+        store.expect(embedder.fingerprint)
+        self.store, self.embedder, self.mode = store, embedder, mode
+        self._label = label or store.name
+
+    def retrieve(
+        self, query: str, k: int = 5, *, exclude: Sequence[str] = (), filters: Filters | None = None
+    ) -> list[Hit]:
+        """The best ``k`` chunks, best first; fewer when fewer match. Every hit says what its score means.
+
+        ``exclude`` are chunk ids already seen, ``filters`` as in QdrantBackend; neither takes up a
+        rank. Charges one embedding request to the open meters, none in bm25 mode.
+        """
+        if not query.strip():
+            raise ConfigError("the query is empty; there is nothing to search for")
+        if self.mode == "bm25":
+            return self.store.search_text(query, k, filters=filters, exclude=exclude)
+        for meter in open_meters():
+            meter.add_embedding()
+        vector = self.embedder.embed([query])[0]
+        if self.mode == "dense":
+            return self.store.search(vector, k, filters=filters, exclude=exclude)
+        return self.store.search_hybrid(vector, query, k, filters=filters, exclude=exclude)
+
+    def describe(self) -> str:
+        """One line: what is searched, how many chunks, which embedder, where they lie, and how."""
+        parts = (self._label, f"{self.store.count()} chunks", self.embedder.describe(), self.store.where)
+        return "; ".join((*parts, f"{self.mode} search"))
+
+
+def open_retriever(
+    corpus: str = "larkspur",
+    *,
+    chunker: str | Callable[..., list[Chunk]] = "markdown_sections",
+    embedder: str | Embedder | None = None,
+    mode: str = "dense",
+    path: Path | str | None = None,
+) -> Retriever:
+    """Load a corpus, chunk it to what the embedder reads, index what is new, and give a retriever over it.
+
+    ``chunker`` is a name in CHUNKERS or a function like those; ``embedder`` a name for get_embedder
+    or an embedder. The index is in memory, or in the folder ``path`` where it is found again.
+    """
+    found = get_embedder(embedder) if isinstance(embedder, str | None) else embedder
+    chunks = cut(load_corpus(corpus), chunker, found)
+    name = chunker if isinstance(chunker, str) else getattr(chunker, "__name__", "own-chunker")
+    # One collection per way of cutting and embedding, so that two retrievers on one server do not undo each other.
+    collection = re.sub(r"[^\w.-]+", "-", f"{corpus}-{name}-{found.fingerprint.name}")
+    store = QdrantBackend(collection, found.fingerprint.dim, path=path)
+    store.index(chunks, found)
+    return Retriever(store, found, mode, label=f"corpus {corpus} in {name}")
+
+
+def cut(
+    documents: Sequence[Document], chunker: str | Callable[..., list[Chunk]], embedder: Embedder
+) -> list[Chunk]:
+    """Chunk documents for an embedder: counted by its tokenizer, none longer than it reads."""
+    if isinstance(chunker, str):
+        if chunker not in CHUNKERS:
+            raise ConfigError(f"unknown chunker {chunker!r}; use {', '.join(CHUNKERS)}, or pass a function")
+        chunker = CHUNKERS[chunker]
+    limit = embedder.fingerprint.max_tokens
+    offered = {"tokenizer": embedder.tokenizer} | ({"max_tokens": limit} if limit else {})
+    accepted = inspect.signature(chunker).parameters
+    return chunker(documents, **{name: value for name, value in offered.items() if name in accepted})
