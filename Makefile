@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 # Nothing that a test prints may depend on the user's keys, caches or network.
-QUIET := PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=tests/netblock
+QUIET := PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=$(CURDIR)/tests/netblock
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,7 +41,7 @@ notebooks: env ## execute copies of all notebooks and compare what they print wi
 	rm -rf .build/notebooks && mkdir -p .build && cp -R notebooks .build/notebooks
 	$(QUIET) COOKBOOK_CACHE=$(CURDIR)/.build/cache $(BIN)/pytest -q -o addopts= --nbmake --nbmake-timeout=300 \
 	  --nbmake-kernel=python3 --overwrite .build/notebooks
-	$(BIN)/cookbook notebooks check .build/notebooks
+	$(BIN)/cookbook notebooks check --executed .build/notebooks
 
 live: env ## the tests that need model weights (cookbook models fetch) or a server (QDRANT_URL)
 	$(BIN)/pytest -m live -rs
