@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import numpy as np
 from filelock import FileLock
@@ -56,10 +57,10 @@ class Records:
                 keys, rows = file["keys"], file["vectors"]
                 records.vectors = {key.tobytes(): row for key, row in zip(keys, rows, strict=True)}
                 words = bytes(file["words"]).decode().split("\n")[:-1]
-                borders = np.cumsum(file["counts"])[:-1]
-                for word, offsets in zip(words, np.split(file["offsets"], borders), strict=True):
-                    records.words[word] = tuple((int(a), int(b)) for a, b in offsets)
-        except (OSError, ValueError, KeyError) as error:
+                ends, offsets = np.cumsum(file["counts"]), file["offsets"].tolist()
+                for word, first, last in zip(words, [0, *ends], ends, strict=False):
+                    records.words[word] = tuple((a, b) for a, b in offsets[first:last])
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
             raise ConfigError(
                 f"{path} is not a recording of embeddings ({error}); record it again"
             ) from error

@@ -14,6 +14,7 @@ pytest_plugins = ["fake_provider"]
 SETTINGS = (
     "PROVIDER",
     "COOKBOOK_RECORD",
+    "COOKBOOK_RECORD_EMBEDDINGS",
     "COOKBOOK_CACHE_LLM",
     "COOKBOOK_CONTEXT_WINDOW",
     "COOKBOOK_LOCAL_CTX",
