@@ -8,17 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cookbook.chunkers import CHUNKERS, fixed_window, markdown_sections, sentence_spans, sentence_window
+from cookbook.corpora import load_corpus
+from cookbook.embedders import MiniLM, WordTokenizer
 from cookbook.errors import ConfigError
 from cookbook.schema import Chunk, Document
-
-
-class WordTokenizer:
-    """Stand-in for an embedder's tokenizer: a token is a word, or one character that is none."""
-
-    name = "words (stand-in)"
-
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        return [match.span() for match in re.finditer(r"[^\W\d_]+|\d|[^\s\w]|_", text)]
 
 
 class FromTheRight:
@@ -303,6 +296,18 @@ def test_the_last_sentence_of_a_long_passage_is_not_beyond_the_limit():
     chunks = sentence_window([text], tokenizer=WORDS, max_tokens=254)
     assert sum("kept for 30 days" in chunk.text for chunk in chunks) == 1
     assert max(len(WORDS.offsets(chunk.text)) for chunk in chunks) <= 254
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("limit", [12, 254])
+def test_the_embedder_itself_finds_no_chunk_too_long(limit):
+    tokenizer, handbook = MiniLM().tokenizer, load_corpus("larkspur")
+    for chunks in (
+        sentence_window(handbook, tokenizer=tokenizer, max_tokens=limit),
+        markdown_sections(handbook, tokenizer=tokenizer, max_tokens=limit),
+        fixed_window(handbook, limit, 4, tokenizer=tokenizer),
+    ):
+        assert 0 < max(len(tokenizer.offsets(chunk.text)) for chunk in chunks) <= limit
 
 
 def test_unspaced_text_over_the_limit_is_cut_between_whole_characters():

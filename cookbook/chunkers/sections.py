@@ -46,8 +46,11 @@ def markdown_sections(
 
 def _parts(text: str, section: Section, fits: Fits) -> Iterator[tuple[Span, str]]:
     """The section as one span, or cut into as few as fit, each with its number."""
+    start, end = section.blocks[0].start, section.blocks[-1].end
+    if fits(start, end):
+        yield (start, end), ""
+        return
     pieces: list[Span] = []
-    start = section.blocks[0].start
     for block in section.blocks:
         if block.kind == "heading" and block is not section.blocks[-1]:
             continue  # it goes with the block after it, so that no heading stays alone
@@ -55,4 +58,4 @@ def _parts(text: str, section: Section, fits: Fits) -> Iterator[tuple[Span, str]
         start = block.end
     spans = pack(pieces, fits)
     for n, span in enumerate(spans, 1):
-        yield span, f"part {n} of {len(spans)}" if len(spans) > 1 else ""
+        yield span, f"part {n} of {len(spans)}"
