@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from cookbook.chunkers import Tokenizer
 
 Offsets = tuple[tuple[int, int], ...]
-_WORD = re.compile(r"[^ \t\r\n]+")  # no more than what every tokenizer takes for white space
+_WORD = re.compile(
+    r"[^ \t\r\n\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
+)  # white space as WordPiece sees it
 
 
 def folder() -> Path:

@@ -91,7 +91,8 @@ def cut(
         if chunker not in CHUNKERS:
             raise ConfigError(f"unknown chunker {chunker!r}; use {', '.join(CHUNKERS)}, or pass a function")
         chunker = CHUNKERS[chunker]
-    limit = embedder.fingerprint.max_tokens
-    offered = {"tokenizer": embedder.tokenizer} | ({"max_tokens": limit} if limit else {})
+    limit, tokenizer = embedder.fingerprint.max_tokens, embedder.tokenizer
     accepted = inspect.signature(chunker).parameters
-    return chunker(documents, **{name: value for name, value in offered.items() if name in accepted})
+    if "max_tokens" not in accepted:  # its size is the reader's choice; embed() refuses what is too long
+        return chunker(documents, tokenizer=tokenizer) if "tokenizer" in accepted else chunker(documents)
+    return chunker(documents, tokenizer=tokenizer, max_tokens=limit) if limit else chunker(documents)

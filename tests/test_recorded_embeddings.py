@@ -103,7 +103,7 @@ def test_chunks_are_cut_alike_from_recorded_tokens() -> None:
         ]
         assert cuts[0] == cuts[1]
     with pytest.raises(ReplayMiss, match="no tokens are recorded for the word 'unseen'"):
-        replay.tokenizer.offsets("words unseen")
+        replay.tokenizer.offsets("One unseen")
 
 
 @settings(deadline=None, max_examples=100)
