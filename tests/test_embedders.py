@@ -139,7 +139,7 @@ class FakeLiteLLM:
 def hosted(monkeypatch: pytest.MonkeyPatch) -> FakeLiteLLM:
     fake = FakeLiteLLM()
     monkeypatch.setattr(gateway, "litellm", lambda: fake)
-    monkeypatch.setattr(gateway, "_require_key", lambda *_: None)
+    monkeypatch.setattr(gateway, "require_key", lambda *_: None)
     return fake
 
 

@@ -148,7 +148,7 @@ def send(target: Target, call: Call, *, timeout: float) -> Reply:
     """One attempt at one call, in at most ``timeout`` seconds; raises our errors only."""
     lite = litellm()
     if not target.ours:
-        _require_key(lite, target)
+        require_key(target)
 
     def attempt() -> Any:
         return lite.completion(
@@ -171,7 +171,7 @@ def send(target: Target, call: Call, *, timeout: float) -> Reply:
 def embed(target: Target, texts: Sequence[str], *, timeout: float) -> list[list[float]]:
     """One request for the vectors of ``texts``, in their order whatever order they came back in."""
     lite = litellm()
-    _require_key(lite, target)
+    require_key(target)
     try:
         response = _within(
             timeout,
@@ -245,7 +245,9 @@ def _line(error: BaseException) -> str:
 # ---------------------------------------------------------------- what a hosted model can do
 
 
-def _require_key(lite: Any, target: Target) -> None:
+def require_key(target: Target) -> None:
+    """MissingKey, naming the variable, when a hosted model's key is not set; ConfigError if nobody knows it."""
+    lite = litellm()
     try:
         lite.get_llm_provider(target.route)
     except Exception:
