@@ -162,7 +162,7 @@ class MiniLM:
         return settle(self._model.encode(list(texts), show_progress_bar=False), texts, self.NAME)
 
     def describe(self) -> str:
-        return f"embedder {self.NAME} (weights {self.fingerprint.revision[:8]}…)"
+        return f"embedder {self.NAME} (English; weights {self.fingerprint.revision[:8]}…)"
 
 
 @dataclass

