@@ -20,7 +20,6 @@ from cookbook.errors import CallError, ConfigError, WeightsError
 from cookbook.providers import gateway
 from cookbook.recorded_embeddings import RecordedEmbedder, RecordingEmbedder
 
-
 # ---------------------------------------------------------------- fingerprints
 
 
