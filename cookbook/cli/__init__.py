@@ -1,0 +1,32 @@
+"""The command line, one file per group of commands. Importing it loads typer and rich, nothing heavy."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from cookbook.cli import ask, demo, doctor, models, notebooks, record, systems
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Self-reflective retrieval: ask, look inside, measure.",
+)
+app.command()(ask.ask)
+app.command()(systems.systems)
+app.command()(demo.demo)
+app.command()(doctor.doctor)
+app.add_typer(models.app, name="models")
+app.add_typer(notebooks.app, name="notebooks")
+app.command()(record.record)
+
+
+def main() -> None:
+    """The entry point ``cookbook``."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a character that the terminal cannot show must not end a run
+            stream.reconfigure(errors="replace")
+    app()

@@ -1,0 +1,158 @@
+"""``cookbook demo``: the cookbook in two minutes, as ``make demo`` shows it.
+
+Weights, the index, three questions through the loop with their traces, one of them live if a model
+is here, and how the loop compares with what it came from. Everything but the live question is
+replayed from recordings, so it needs no key and says the same everywhere.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.rule import Rule
+
+from cookbook.cli.choice import local_model_lacks
+from cookbook.cli.output import JsonFlag, command, print_json, story, working
+from cookbook.errors import ReplayMiss, WeightsError
+from cookbook.show import show, show_table
+
+if TYPE_CHECKING:
+    from cookbook.eval.behaviour import Behaviour
+    from cookbook.schema import Answer
+    from cookbook.systems.base import Parts, System
+
+CORPUS = "larkspur"
+WEIGHTS = ("all-minilm-l6-v2", "qwen2.5-coder-1.5b")
+ANSWERED = "Can I export my data after I cancel my plan?"
+REFUSED = "How much does the starter plan cost per month?"
+RESCUED = "How do I get rid of a board without losing its tasks?"
+QUESTIONS = {
+    ANSWERED: "answered: two checks let it through",
+    REFUSED: "refused: the handbook names no price",
+    RESCUED: "rescued: the first search found nothing that helps, the second did",
+}
+COMPARED = ("vanilla", "handbook_graph", "extractive")
+
+
+@command
+def demo(
+    fetch: Annotated[bool, typer.Option(help="Fetch the weights first (1.2 GB, once).")] = True,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show the loop at work: an answer, a refusal, a rescue, and what it costs against plain retrieval."""
+    to = story(as_json)
+    report: dict[str, Any] = {}
+    if fetch:
+        report["weights"] = _fetch(to)
+    parts = _index(to, report)
+    report["answers"] = [answer.to_dict() for answer in _questions(parts, to)]
+    report["live"] = _live(to)
+    report["comparison"] = {name: asdict(found) for name, found in _compare(parts, to).items()}
+    if as_json:
+        print_json(report)
+
+
+def _fetch(to: Console) -> dict[str, str]:
+    """The weights that a live question needs. Without them the demo goes on: it runs on recordings."""
+    from cookbook.providers import models
+
+    _title(to, "Weights")
+    states: dict[str, str] = {}
+    for name in WEIGHTS:
+        try:
+            models.fetch(name)
+            to.print(f"{name} is here and verified")
+        except WeightsError as error:
+            to.print(f"going on without {name}, on recordings: {error}", soft_wrap=True)
+        states[name] = models.status(name).state
+    return states
+
+
+def _index(to: Console, report: dict[str, Any]) -> Parts:
+    from cookbook.assemble import parts_for
+    from cookbook.providers import LLMClient
+
+    _title(to, "Index")
+    client = LLMClient("replay")
+    started = time.monotonic()
+    with working(f"indexing {CORPUS}"):
+        parts = parts_for(CORPUS, client=client, embedder="replay")
+    seconds = time.monotonic() - started
+    report["index"] = {
+        "corpus": CORPUS,
+        "passages": parts.retriever.store.count(),
+        "model": client.describe(),
+    }
+    to.print(f"{parts.retriever.describe()}; ready in {seconds:.1f} s", soft_wrap=True)
+    return parts
+
+
+def _questions(parts: Parts, to: Console) -> list[Answer]:
+    _title(to, "Three questions")
+    to.print(f"handbook_graph with {parts.client.describe()}; seconds are those of the recording")
+    system = _build("handbook_graph", parts)
+    answers = []
+    for question, caption in QUESTIONS.items():
+        to.print(f"\n> {question}\n({caption})", soft_wrap=True)
+        answers.append(system.answer(question))
+        show(answers[-1], to=to)
+    return answers
+
+
+def _live(to: Console) -> dict[str, Any] | None:
+    """The first question on the local model, if it is here."""
+    from cookbook.assemble import parts_for
+    from cookbook.providers import LLMClient, models
+    from cookbook.providers.names import RECORDED_MODEL
+
+    _title(to, "The same question, live")
+    if lack := local_model_lacks():
+        to.print(f"left out: {lack}", soft_wrap=True)
+        return None
+    # The question's own vector is recorded; only a query that the model words differently needs the weights.
+    embedder = WEIGHTS[0] if models.status(WEIGHTS[0]).state == "fetched" else "replay"
+    started = time.monotonic()
+    with working("loading the model and asking it"):
+        parts = parts_for(CORPUS, client=LLMClient(RECORDED_MODEL), embedder=embedder)
+        answer = _build("handbook_graph", parts).answer(ANSWERED)
+    to.print(f"> {ANSWERED}\n")
+    show(answer, to=to)
+    to.print(f"{time.monotonic() - started:.1f} s on this machine, loading included")
+    return answer.to_dict()
+
+
+def _compare(parts: Parts, to: Console) -> dict[str, Behaviour]:
+    from cookbook.eval.behaviour import behaviour, comparison
+    from cookbook.eval.sets import load_eval_set
+
+    rows = load_eval_set(CORPUS)
+    _title(to, f"{len(rows)} questions, three systems")
+    results = {}
+    for name in COMPARED:
+        with working(f"replaying {name}"):
+            system = _build(name, parts)
+            results[name] = behaviour((row, _recorded(system, row.question)) for row in rows)
+    show_table(comparison(results), to=to)
+    return results
+
+
+def _recorded(system: System, question: str) -> Answer | None:
+    try:
+        return system.answer(question)
+    except ReplayMiss:
+        return None
+
+
+def _build(name: str, parts: Parts) -> System:
+    from cookbook.systems import build
+
+    return build(name, parts)
+
+
+def _title(to: Console, text: str) -> None:
+    to.print()
+    to.print(Rule(text, align="left", style="none"))

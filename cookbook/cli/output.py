@@ -1,0 +1,85 @@
+"""What every command shares: where text goes, what ``--json`` means, and how an error looks.
+
+stdout carries the result. Progress, notes and errors go to stderr, so that a pipe sees results only;
+with ``--json`` stdout is one JSON document, and the story that a person would read goes to stderr.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+
+from cookbook.errors import CookbookError
+from cookbook.show import screen
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
+
+
+def story(as_json: bool) -> Console:
+    """The console for what a person reads: stdout, or stderr when stdout is kept for JSON."""
+    return screen(sys.stderr if as_json else sys.stdout)
+
+
+def print_json(data: Any) -> None:
+    print(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def aside(text: str) -> None:
+    """One line to stderr."""
+    print(text, file=sys.stderr)
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """A spinner with ``text`` while something slow runs; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with screen(sys.stderr).status(text):
+        yield
+
+
+def command(body: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a command: our errors end in one line and exit 2, Ctrl-C in 130, anything else in exit 1.
+
+    ``COOKBOOK_DEBUG=1`` lets every error through with its traceback.
+    """
+
+    @functools.wraps(body)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        warnings.showwarning = _warn
+        if os.environ.get("COOKBOOK_DEBUG"):
+            return body(*args, **kwargs)
+        try:
+            return body(*args, **kwargs)
+        except (typer.Exit, BrokenPipeError):
+            raise
+        except KeyboardInterrupt:
+            aside("stopped")
+            raise typer.Exit(130) from None
+        except CookbookError as error:
+            aside(f"error: {error}")
+            raise typer.Exit(2) from error
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            aside(f"error: {type(error).__name__}: {said}; run again with COOKBOOK_DEBUG=1 for the traceback")
+            raise typer.Exit(1) from error
+
+    return guarded
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as one line, without the file and the source line it came from."""
+    aside(f"note: {message}")

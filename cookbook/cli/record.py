@@ -1,0 +1,125 @@
+"""``cookbook record``: real replies and embeddings into recordings/, and a check that they still hold.
+
+A call that is recorded already is answered from there, so a run that was broken off goes on where
+it stopped, and two systems that make the same call record it once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from cookbook.cli.output import JsonFlag, command, print_json, story
+from cookbook.errors import ConfigError
+from cookbook.show import screen
+
+if TYPE_CHECKING:
+    from cookbook.providers.recording import Agreement
+
+MUST_AGREE = 0.95
+"""The share of recorded replies that a live run has to give again: llama.cpp's last bits differ by machine."""
+
+
+@command
+def record(
+    notebook: Annotated[str | None, typer.Option(help="Record what a notebook asks.")] = None,
+    eval_set: Annotated[str | None, typer.Option("--set", help="Record an eval set, with --systems.")] = None,
+    systems: Annotated[str, typer.Option(help="Names from `cookbook systems`, with commas.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first rows of the set.")] = None,
+    verify: Annotated[int | None, typer.Option(min=1, help="Ask this many recorded calls again.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Record real replies, or verify them: of the model PROVIDER names, the local one if it names none."""
+    if not (notebook or eval_set or verify) or (notebook and eval_set):
+        raise ConfigError("say what to record: --notebook NAME, or --set NAME --systems A,B; or --verify N")
+    to = story(as_json)
+    report: dict[str, Any] = {}
+    if notebook:
+        report |= _recorded(notebook, lambda: _notebook(notebook))
+    elif eval_set:
+        report |= _recorded(eval_set, lambda: _set(eval_set, systems, limit))
+    if report:
+        to.print(f"{report['new']:,} new replies in {report['file']}, {report['entries']:,} recorded in all")
+    agreed = 1.0
+    if verify:
+        found = _verify(verify)
+        agreed = found.agreed / found.asked
+        report |= {"verified": found.asked, "differences": [asdict(d) for d in found.differences]}
+        to.print(str(found))
+        for each in found.differences[:5]:
+            to.print(f"  {each.key[:12]}: recorded {each.recorded!r}, now {each.live!r}", soft_wrap=True)
+    if as_json:
+        print_json(report)
+    if agreed < MUST_AGREE:
+        raise typer.Exit(1)
+
+
+def _recorded(name: str, work: Callable[[], None]) -> dict[str, Any]:
+    """Do ``work`` with recording on, and say what that added."""
+    from cookbook import paths
+    from cookbook.providers.replies import ReplyStore
+
+    stem = name.removesuffix(".ipynb").rpartition("/")[2]
+    before = len(ReplyStore(paths.RECORDINGS))
+    with environment(COOKBOOK_RECORD=stem, PROVIDER=os.environ.get("PROVIDER") or "local"):
+        work()
+    # Opened afresh, because a notebook writes from a process of its own.
+    entries = len(ReplyStore(paths.RECORDINGS))
+    return {"file": f"recordings/{stem}.jsonl", "new": entries - before, "entries": entries}
+
+
+def _set(name: str, systems: str, limit: int | None) -> None:
+    from cookbook.assemble import parts_for
+    from cookbook.eval.sets import load_eval_set
+    from cookbook.systems import build, entry
+
+    names = [part.strip() for part in systems.split(",") if part.strip()]
+    if not names:
+        raise ConfigError("say which systems to record, such as --systems vanilla,handbook_graph")
+    rows = load_eval_set(name)[:limit]
+    parts = parts_for(name, needs_model=any(entry(system).needs_model for system in names))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen(sys.stderr)) as progress:
+        for system in names:
+            built = build(system, parts)
+            for row in progress.track(rows, description=f"{system} on {name}"):
+                built.answer(row.question)
+
+
+def _notebook(name: str) -> None:
+    from cookbook import notebooks
+    from cookbook.cli.notebooks import select
+
+    (found,) = select([name])
+    notebooks.execute(notebooks.read(found.path), found.path)
+
+
+def _verify(n: int) -> Agreement:
+    from cookbook.providers.recording import verify
+
+    found = verify(n)
+    if not found.asked:
+        raise ConfigError("nothing is recorded yet; record something first")
+    return found
+
+
+@contextmanager
+def environment(**settings: str) -> Iterator[None]:
+    """Set environment variables for a block, and put back what was there."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,91 @@
+"""Answered or refused, and should it have: the 2x2 table that shows what a loop's checks buy and cost.
+
+It counts what systems did, not whether an answer is right. Status is read from the answer's own
+field, never guessed from its prose, and a failed grader counts as neither answered nor refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cookbook.eval.sets import EvalRow
+from cookbook.schema import Answer, Status
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How requests of one kind ended."""
+
+    answered: int = 0
+    refused: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.answered + self.refused + self.failed
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What one system did on the rows it has an answer for.
+
+    ``answerable`` rows should be answered and ``unanswerable`` ones refused; ``direct`` rows need no
+    passage (a greeting, a sum) and stand outside the 2x2. ``rows`` counts all rows that were given,
+    ``mean_calls`` is per answer, None when there is none.
+    """
+
+    answerable: Outcomes
+    unanswerable: Outcomes
+    direct: Outcomes
+    rows: int
+    mean_calls: float | None
+
+    @property
+    def covered(self) -> int:
+        """Rows that had an answer to count."""
+        return self.answerable.total + self.unanswerable.total + self.direct.total
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers under the names that a table shows."""
+        return {
+            "rows it has an answer for": f"{self.covered} of {self.rows}",
+            "answerable: answered": self.answerable.answered,
+            "answerable: refused": self.answerable.refused,
+            "unanswerable: answered": self.unanswerable.answered,
+            "unanswerable: refused": self.unanswerable.refused,
+            "no passage needed: answered": self.direct.answered,
+            "no passage needed: refused": self.direct.refused,
+            "grader failed": self.answerable.failed + self.unanswerable.failed + self.direct.failed,
+            "calls a question": self.mean_calls,
+        }
+
+
+def comparison(systems: Mapping[str, Behaviour]) -> list[dict[str, Any]]:
+    """A row for each number, a column for each system."""
+    columns = {name: found.as_dict() for name, found in systems.items()}
+    numbers = dict.fromkeys(number for column in columns.values() for number in column)
+    return [{"": number, **{name: column[number] for name, column in columns.items()}} for number in numbers]
+
+
+def behaviour(pairs: Iterable[tuple[EvalRow, Answer | None]]) -> Behaviour:
+    """Count rows with their answers; None means that this row could not be run (no recording of it)."""
+    pairs = list(pairs)
+    done = [(row, answer) for row, answer in pairs if answer is not None]
+    ended: Mapping[str, Counter[Status]] = {name: Counter() for name in ("answer", "refuse", "direct")}
+    for row, answer in done:
+        ended[row.behaviour][answer.status] += 1
+    calls = [answer.trace.calls for _, answer in done]
+    return Behaviour(
+        answerable=_outcomes(ended["answer"]),
+        unanswerable=_outcomes(ended["refuse"]),
+        direct=_outcomes(ended["direct"]),
+        rows=len(pairs),
+        mean_calls=sum(calls) / len(calls) if calls else None,
+    )
+
+
+def _outcomes(ended: Counter[Status]) -> Outcomes:
+    return Outcomes(ended[Status.ANSWERED], ended[Status.REFUSED], ended[Status.FAILED])
