@@ -220,7 +220,7 @@ def test_ctrl_c_is_quiet(monkeypatch, writer):
 def test_models_list(no_weights):
     result = run("models", "list")
     assert result.exit_code == 0
-    assert [line.split() for line in result.stdout.splitlines()[2:-1]] == [
+    assert [line.split() for line in result.stdout.splitlines()[2:-2]] == [
         [MINILM, "92", "missing"],
         [QWEN, "1,117", "missing"],
         ["smollm2-135m", "98", "missing"],

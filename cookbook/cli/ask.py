@@ -23,7 +23,7 @@ def ask(
     k: Annotated[int, typer.Option("--k", min=1, help="Passages to retrieve.")] = 5,
     as_json: JsonFlag = False,
 ) -> None:
-    """Answer a question from a corpus, and show what was looked at, judged and paid on the way."""
+    """Answer a question, and show what was read, judged and spent."""
     if not question.strip():
         raise ConfigError("the question is empty; write one between quotes")
     choice = choose(system)

@@ -43,7 +43,10 @@ def demo(
     fetch: Annotated[bool, typer.Option(help="Fetch the weights first (1.2 GB, once).")] = True,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show the loop at work: an answer, a refusal, a rescue, and what it costs against plain retrieval."""
+    """Show the loop at work: an answer, a refusal and a rescue.
+
+    Then the same question live if a model is here, and three systems compared.
+    """
     to = story(as_json)
     report: dict[str, Any] = {}
     if fetch:

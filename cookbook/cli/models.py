@@ -33,6 +33,7 @@ def list_(as_json: JsonFlag = False) -> None:
         return
     to = story(as_json)
     show_table([{"model": s.name, "MB": f"{s.size / 1e6:,.0f}", "state": s.state} for s in found], to=to)
+    to.print()
     for s in found:
         if s.problem:
             to.print(f"{s.problem}; run: cookbook models fetch {s.name}", soft_wrap=True)

@@ -36,7 +36,10 @@ def record(
     verify: Annotated[int | None, typer.Option(min=1, help="Ask this many recorded calls again.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Record real replies, or verify them: of the model PROVIDER names, the local one if it names none."""
+    """Record real replies for everyone else, or verify them.
+
+    They come from the model that PROVIDER names, the local one if it names none.
+    """
     if not (notebook or eval_set or verify) or (notebook and eval_set):
         raise ConfigError("say what to record: --notebook NAME, or --set NAME --systems A,B; or --verify N")
     to = story(as_json)
