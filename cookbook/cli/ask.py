@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cookbook.cli.choice import DEFAULT_SYSTEM, Ran, choose
-from cookbook.cli.output import JsonFlag, command, print_json, story, working
+from cookbook.cli.output import JsonFlag, command, print_json, working
 from cookbook.errors import ConfigError
 from cookbook.show import show
 
@@ -33,12 +33,11 @@ def ask(
 
         parts = parts_for(corpus, client=choice.client, needs_model=False, k=k)
         ran = Ran.of(choice, corpus, parts)
-    to = story(as_json)
-    to.print(str(ran), soft_wrap=True)
+    print(str(ran))
     with working("thinking"):
         answer = build(choice.system, parts).answer(question)
     if as_json:
         print_json({"ran": ran.to_dict(), **answer.to_dict()})
     else:
-        to.print()
-        show(answer, to=to)
+        print()
+        show(answer)

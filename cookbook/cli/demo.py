@@ -12,13 +12,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.rule import Rule
 
 from cookbook.cli.choice import local_model_lacks
-from cookbook.cli.output import JsonFlag, command, print_json, story, working
+from cookbook.cli.output import JsonFlag, command, print_json, working
 from cookbook.errors import ReplayMiss, WeightsError
-from cookbook.show import show, show_table
+from cookbook.show import screen, show, show_table
 
 if TYPE_CHECKING:
     from cookbook.eval.behaviour import Behaviour
@@ -31,10 +30,11 @@ ANSWERED = "Can I export my data after I cancel my plan?"
 REFUSED = "How much does the starter plan cost per month?"
 RESCUED = "How do I get rid of a board without losing its tasks?"
 QUESTIONS = {
-    ANSWERED: "answered: two checks let it through",
-    REFUSED: "refused: the handbook names no price",
-    RESCUED: "rescued: the first search found nothing that helps, the second did",
+    ANSWERED: "two chapters of the handbook have a part in the answer",
+    REFUSED: "the handbook names no price",
+    RESCUED: "the handbook says it in other words",
 }
+"""Asked in this order, each with what is true of it whatever the model says."""
 COMPARED = ("vanilla", "handbook_graph", "extractive")
 
 
@@ -47,74 +47,70 @@ def demo(
 
     Then the same question live if a model is here, and three systems compared.
     """
-    to = story(as_json)
     report: dict[str, Any] = {}
     if fetch:
-        report["weights"] = _fetch(to)
-    parts = _index(to, report)
-    report["answers"] = [answer.to_dict() for answer in _questions(parts, to)]
-    report["live"] = _live(to)
-    report["comparison"] = {name: asdict(found) for name, found in _compare(parts, to).items()}
+        report["weights"] = _fetch()
+    parts = _index()
+    report["index"] = {"corpus": CORPUS, "passages": parts.retriever.store.count()}
+    report["model"] = parts.client.describe()
+    report["answers"] = [answer.to_dict() for answer in _questions(parts)]
+    report["live"] = _live()
+    report["comparison"] = {name: asdict(found) for name, found in _compare(parts).items()}
     if as_json:
         print_json(report)
 
 
-def _fetch(to: Console) -> dict[str, str]:
+def _fetch() -> dict[str, str]:
     """The weights that a live question needs. Without them the demo goes on: it runs on recordings."""
     from cookbook.providers import models
 
-    _title(to, "Weights")
+    _title("Weights")
     states: dict[str, str] = {}
     for name in WEIGHTS:
         try:
             models.fetch(name)
-            to.print(f"{name} is here and verified")
+            print(f"{name} is here and verified")
         except WeightsError as error:
-            to.print(f"going on without {name}, on recordings: {error}", soft_wrap=True)
+            print(f"going on without {name}, on recordings: {error}")
         states[name] = models.status(name).state
     return states
 
 
-def _index(to: Console, report: dict[str, Any]) -> Parts:
+def _index() -> Parts:
+    """The parts of every replayed request: the index in memory, and the recorded model."""
     from cookbook.assemble import parts_for
     from cookbook.providers import LLMClient
 
-    _title(to, "Index")
-    client = LLMClient("replay")
+    _title("Index")
     started = time.monotonic()
     with working(f"indexing {CORPUS}"):
-        parts = parts_for(CORPUS, client=client, embedder="replay")
+        parts = parts_for(CORPUS, client=LLMClient("replay"), embedder="replay")
     seconds = time.monotonic() - started
-    report["index"] = {
-        "corpus": CORPUS,
-        "passages": parts.retriever.store.count(),
-        "model": client.describe(),
-    }
-    to.print(f"{parts.retriever.describe()}; ready in {seconds:.1f} s", soft_wrap=True)
+    print(f"{parts.retriever.describe()}; ready in {seconds:.1f} s")
     return parts
 
 
-def _questions(parts: Parts, to: Console) -> list[Answer]:
-    _title(to, "Three questions")
-    to.print(f"handbook_graph with {parts.client.describe()}; seconds are those of the recording")
+def _questions(parts: Parts) -> list[Answer]:
+    _title("Three questions")
+    print(f"handbook_graph with {parts.client.describe()}; seconds are those of the recording")
     system = _build("handbook_graph", parts)
     answers = []
     for question, caption in QUESTIONS.items():
-        to.print(f"\n> {question}\n({caption})", soft_wrap=True)
+        print(f"\n> {question}\n({caption})")
         answers.append(system.answer(question))
-        show(answers[-1], to=to)
+        show(answers[-1])
     return answers
 
 
-def _live(to: Console) -> dict[str, Any] | None:
+def _live() -> dict[str, Any] | None:
     """The first question on the local model, if it is here."""
     from cookbook.assemble import parts_for
     from cookbook.providers import LLMClient, models
     from cookbook.providers.names import RECORDED_MODEL
 
-    _title(to, "The same question, live")
+    _title("The same question, live")
     if lack := local_model_lacks():
-        to.print(f"left out: {lack}", soft_wrap=True)
+        print(f"left out: {lack}")
         return None
     # The question's own vector is recorded; only a query that the model words differently needs the weights.
     embedder = WEIGHTS[0] if models.status(WEIGHTS[0]).state == "fetched" else "replay"
@@ -122,24 +118,24 @@ def _live(to: Console) -> dict[str, Any] | None:
     with working("loading the model and asking it"):
         parts = parts_for(CORPUS, client=LLMClient(RECORDED_MODEL), embedder=embedder)
         answer = _build("handbook_graph", parts).answer(ANSWERED)
-    to.print(f"> {ANSWERED}\n")
-    show(answer, to=to)
-    to.print(f"{time.monotonic() - started:.1f} s on this machine, loading included")
+    print(f"> {ANSWERED}\n")
+    show(answer)
+    print(f"{time.monotonic() - started:.1f} s on this machine, loading included")
     return answer.to_dict()
 
 
-def _compare(parts: Parts, to: Console) -> dict[str, Behaviour]:
+def _compare(parts: Parts) -> dict[str, Behaviour]:
     from cookbook.eval.behaviour import behaviour, comparison
     from cookbook.eval.sets import load_eval_set
 
     rows = load_eval_set(CORPUS)
-    _title(to, f"{len(rows)} questions, three systems")
+    _title(f"{len(rows)} questions, three systems")
     results = {}
     for name in COMPARED:
         with working(f"replaying {name}"):
             system = _build(name, parts)
             results[name] = behaviour((row, _recorded(system, row.question)) for row in rows)
-    show_table(comparison(results), to=to)
+    show_table(comparison(results))
     return results
 
 
@@ -156,6 +152,6 @@ def _build(name: str, parts: Parts) -> System:
     return build(name, parts)
 
 
-def _title(to: Console, text: str) -> None:
-    to.print()
-    to.print(Rule(text, align="left", style="none"))
+def _title(text: str) -> None:
+    print()
+    screen().print(Rule(text, align="left", style="none"))

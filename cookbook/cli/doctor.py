@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cookbook.cli.output import JsonFlag, command, print_json, story
+from cookbook.cli.output import JsonFlag, command, print_json
 
 
 @command
@@ -18,18 +18,17 @@ def doctor(
     """Check this installation line by line. Exit 1 if anything fails; the line says what to do."""
     from cookbook.doctor import examine
 
-    to = story(as_json)
     checks = []
     for check in examine(full=full):
         checks.append(check)
         if not as_json:
-            to.print(f"{'OK' if check.ok else 'FAIL':4}  {check.name}: {check.detail}", soft_wrap=True)
+            print(f"{'OK' if check.ok else 'FAIL':4}  {check.name}: {check.detail}")
             if check.fix and not check.ok:
-                to.print(f"      -> {check.fix}", soft_wrap=True)
+                print(f"      -> {check.fix}")
     if as_json:
         print_json([asdict(check) for check in checks])
     failed = sum(not check.ok for check in checks)
     if failed:
         if not as_json:
-            to.print(f"{failed} of {len(checks)} checks failed")
+            print(f"{failed} of {len(checks)} checks failed")
         raise typer.Exit(1)

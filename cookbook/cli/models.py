@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cookbook.cli.output import JsonFlag, command, print_json, story
+from cookbook.cli.output import JsonFlag, command, print_json
 from cookbook.errors import WeightsError
 from cookbook.show import show_table
 
@@ -31,13 +31,12 @@ def list_(as_json: JsonFlag = False) -> None:
             ]
         )
         return
-    to = story(as_json)
-    show_table([{"model": s.name, "MB": f"{s.size / 1e6:,.0f}", "state": s.state} for s in found], to=to)
-    to.print()
+    show_table([{"model": s.name, "MB": f"{s.size / 1e6:,.0f}", "state": s.state} for s in found])
+    print()
     for s in found:
         if s.problem:
-            to.print(f"{s.problem}; run: cookbook models fetch {s.name}", soft_wrap=True)
-    to.print(f"in {found[0].path.parent}; get one with: cookbook models fetch NAME", soft_wrap=True)
+            print(f"{s.problem}; run: cookbook models fetch {s.name}")
+    print(f"in {found[0].path.parent}; get one with: cookbook models fetch NAME")
 
 
 @app.command()
@@ -55,11 +54,11 @@ def fetch(
     """Fetch a model into the cache and check its SHA-256. Broken off, it goes on where it stopped."""
     from cookbook.providers import models
 
-    path = models.fetch(name, from_dir=source, progress=not as_json)
+    path = models.fetch(name, from_dir=source)
     if as_json:
         print_json({"name": name, "path": str(path)})
     else:
-        story(as_json).print(f"{name} is complete and verified: {path}", soft_wrap=True)
+        print(f"{name} is complete and verified: {path}")
 
 
 @app.command()
@@ -81,12 +80,9 @@ def verify(
     if as_json:
         print_json(results)
     else:
-        to = story(as_json)
         for found in results:
-            to.print(
-                f"{'OK' if found['ok'] else 'FAIL':5} {found['name']}: {found['detail']}", soft_wrap=True
-            )
+            print(f"{'OK' if found['ok'] else 'FAIL':5} {found['name']}: {found['detail']}")
         if not results:
-            to.print("no weights are fetched; get some with: cookbook models fetch NAME")
+            print("no weights are fetched; get some with: cookbook models fetch NAME")
     if not all(found["ok"] for found in results):
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cookbook.cli.output import JsonFlag, aside, command, print_json, story, working
+from cookbook.cli.output import JsonFlag, aside, command, print_json, working
 from cookbook.errors import ConfigError
 from cookbook.show import show_table
 
@@ -30,7 +30,7 @@ def list_(as_json: JsonFlag = False) -> None:
     if as_json:
         print_json(rows)
     else:
-        show_table(rows, to=story(as_json))
+        show_table(rows)
 
 
 @app.command()
@@ -71,10 +71,9 @@ def check(
     if as_json:
         print_json({"notebooks": [notebook.name for notebook in chosen], "differences": differences})
     else:
-        to = story(as_json)
         for difference in differences:
-            to.print(difference, soft_wrap=True)
-        to.print(f"{len(chosen)} notebooks compared, {len(differences)} cells differ from what is committed")
+            print(difference)
+        print(f"{len(chosen)} notebooks compared, {len(differences)} cells differ from what is committed")
     if differences:
         raise typer.Exit(1)
 

@@ -12,11 +12,11 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any, ParamSpec, TypeVar
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from typing import Annotated, Any, ParamSpec, TextIO, TypeVar
 
 import typer
-from rich.console import Console
 
 from cookbook.errors import CookbookError
 from cookbook.show import screen
@@ -26,14 +26,12 @@ R = TypeVar("R")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
 
-
-def story(as_json: bool) -> Console:
-    """The console for what a person reads: stdout, or stderr when stdout is kept for JSON."""
-    return screen(sys.stderr if as_json else sys.stdout)
+_stdout: ContextVar[TextIO] = ContextVar("stdout")  # the real one, while --json sends prints to stderr
 
 
 def print_json(data: Any) -> None:
-    print(json.dumps(data, ensure_ascii=False, indent=2))
+    """The one document that ``--json`` prints."""
+    print(json.dumps(data, ensure_ascii=False, indent=2), file=_stdout.get())
 
 
 def aside(text: str) -> None:
@@ -54,25 +52,28 @@ def working(text: str) -> Iterator[None]:
 def command(body: Callable[P, R]) -> Callable[P, R]:
     """Wrap a command: our errors end in one line and exit 2, Ctrl-C in 130, anything else in exit 1.
 
-    ``COOKBOOK_DEBUG=1`` lets every error through with its traceback.
+    ``COOKBOOK_DEBUG=1`` lets every error through with its traceback. When the command's ``as_json`` is
+    set, whatever is printed goes to stderr, a library's progress bar too; only print_json reaches stdout.
     """
 
     @functools.wraps(body)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         warnings.showwarning = _warn
-        if os.environ.get("COOKBOOK_DEBUG"):
-            return body(*args, **kwargs)
+        _stdout.set(sys.stdout)
         try:
-            return body(*args, **kwargs)
+            with redirect_stdout(sys.stderr if kwargs.get("as_json") else sys.stdout):
+                return body(*args, **kwargs)
         except (typer.Exit, BrokenPipeError):
             raise
         except KeyboardInterrupt:
             aside("stopped")
             raise typer.Exit(130) from None
-        except CookbookError as error:
-            aside(f"error: {error}")
-            raise typer.Exit(2) from error
         except Exception as error:
+            if os.environ.get("COOKBOOK_DEBUG"):
+                raise
+            if isinstance(error, CookbookError):
+                aside(f"error: {error}")
+                raise typer.Exit(2) from error
             said = " ".join(str(error).split())[:200]
             aside(f"error: {type(error).__name__}: {said}; run again with COOKBOOK_DEBUG=1 for the traceback")
             raise typer.Exit(1) from error

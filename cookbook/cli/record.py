@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from cookbook.cli.output import JsonFlag, command, print_json, story
+from cookbook.cli.output import JsonFlag, command, print_json
 from cookbook.errors import ConfigError
 from cookbook.show import screen
 
@@ -42,22 +42,21 @@ def record(
     """
     if not (notebook or eval_set or verify) or (notebook and eval_set):
         raise ConfigError("say what to record: --notebook NAME, or --set NAME --systems A,B; or --verify N")
-    to = story(as_json)
     report: dict[str, Any] = {}
     if notebook:
         report |= _recorded(notebook, lambda: _notebook(notebook))
     elif eval_set:
         report |= _recorded(eval_set, lambda: _set(eval_set, systems, limit))
     if report:
-        to.print(f"{report['new']:,} new replies in {report['file']}, {report['entries']:,} recorded in all")
+        print(f"{report['new']:,} new replies in {report['file']}, {report['entries']:,} recorded in all")
     agreed = 1.0
     if verify:
         found = _verify(verify)
         agreed = found.agreed / found.asked
         report |= {"verified": found.asked, "differences": [asdict(d) for d in found.differences]}
-        to.print(str(found))
+        print(str(found))
         for each in found.differences[:5]:
-            to.print(f"  {each.key[:12]}: recorded {each.recorded!r}, now {each.live!r}", soft_wrap=True)
+            print(f"  {each.key[:12]}: recorded {each.recorded!r}, now {each.live!r}")
     if as_json:
         print_json(report)
     if agreed < MUST_AGREE:

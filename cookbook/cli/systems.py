@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cookbook.cli.output import JsonFlag, command, print_json, story
+from cookbook.cli.output import JsonFlag, command, print_json
 
 
 @command
@@ -16,6 +16,5 @@ def systems(as_json: JsonFlag = False) -> None:
         )
         return
     width = max(map(len, REGISTRY))
-    to = story(as_json)
     for name, entry in REGISTRY.items():
-        to.print(f"{name:{width}}  {entry.summary}", soft_wrap=True)
+        print(f"{name:{width}}  {entry.summary}")
