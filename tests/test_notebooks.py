@@ -162,7 +162,7 @@ def broken_links(text: str, folder: Path) -> Iterator[str]:
     for target in LINK.findall(text):
         where, there = ours.subn("", target.partition("#")[0])
         base = ROOT if there else folder
-        if where and not re.match(r"[a-z]+:", where) and not (base / where).exists():
+        if where and not re.match(r"[a-z]+:", where) and not (base / where).resolve().exists():
             yield f"link to {target}, which is not there"
 
 
