@@ -220,7 +220,7 @@ def provider() -> Iterator[Check]:
         return
     yield Check("key", True, "set, or not needed")
     if address := _address(target.route):
-        yield server(target.provider, address, "check the network, the proxy and the address")
+        yield server(target.provider, address, "start it, or check the network, the proxy and the address")
 
 
 def _address(route: str) -> str:

@@ -69,12 +69,13 @@ def show_trace(trace: Trace, *, to: Console | None = None) -> None:
 
 
 def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", *, to: Console | None = None) -> None:
-    """Print rows with the same keys as a table; the first column is text, the others are numbers."""
+    """Print rows with the same keys as a table; a column that holds a number is aligned to the right."""
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title=title or None, title_justify="left"
     )
-    for n, name in enumerate(rows[0] if rows else ()):
-        table.add_column(name, justify="right" if n else "left")
+    for name in rows[0] if rows else ():
+        numeric = any(isinstance(row[name], int | float) for row in rows)
+        table.add_column(name, justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row.values()))
     (to or screen()).print(table)
@@ -136,6 +137,8 @@ def _count(number: int, noun: str) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 

@@ -167,9 +167,15 @@ def test_tables_for_working_on():
 
 def test_rows_as_a_table():
     stream = io.StringIO()
-    show_table([{"system": "vanilla", "calls": 1.0, "rows": None}], to=screen(stream))
-    assert [line.split() for line in stream.getvalue().splitlines() if "─" not in line] == [
-        ["system", "calls", "rows"],
-        ["vanilla", "1.00", "-"],
+    rows = [
+        {"system": "vanilla", "calls": 1.0, "tokens": 12345, "says": "text"},
+        {"system": "extractive", "calls": None, "tokens": 0, "says": "more text"},
+    ]
+    show_table(rows, to=screen(stream))
+    assert [line.rstrip() for line in stream.getvalue().splitlines()] == [
+        "system       calls   tokens   says",
+        "─" * 39,
+        "vanilla       1.00   12,345   text",
+        "extractive       -        0   more text",
     ]
     show_table([], to=screen(stream))

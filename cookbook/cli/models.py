@@ -31,7 +31,7 @@ def list_(as_json: JsonFlag = False) -> None:
             ]
         )
         return
-    show_table([{"model": s.name, "MB": f"{s.size / 1e6:,.0f}", "state": s.state} for s in found])
+    show_table([{"model": s.name, "MB": round(s.size / 1e6), "state": s.state} for s in found])
     print()
     for s in found:
         if s.problem:
