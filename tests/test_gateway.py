@@ -145,7 +145,8 @@ def test_a_schema_decides_where_they_do_not_and_that_is_remembered(provider, wit
     assert client.decide(PROMPT, YES_NO).label == "irrelevant"
     assert len(provider.requests) == 2
     choice = client.decide(PROMPT, YES_NO)
-    assert (choice.label, choice.probability, choice.probabilities) == ("irrelevant", None, {})
+    assert (choice.label, choice.probability, choice.mass) == ("irrelevant", None, None)
+    assert choice.probabilities == {"relevant": 0.0, "irrelevant": 1.0}
     assert len(provider.requests) == 3
     form = provider.requests[-1]["response_format"]["json_schema"]["schema"]
     assert form["properties"]["verdict"]["enum"] == ["yes", "no"]
@@ -177,6 +178,9 @@ def test_a_schema_is_told_in_words_where_nobody_is_known_to_enforce_it(provider)
     provider.replies = [completion('{"verdict": "yes"}')]
     assert LLMClient("openai/gpt-4o-mini").ask(PROMPT, Grade, max_tokens=20) == Grade(verdict="yes")
     assert LLMClient("openai/in-house").ask(PROMPT, Grade, max_tokens=20) == Grade(verdict="yes")
+    form = provider.requests[0]["response_format"]["json_schema"]
+    assert form["strict"]
+    assert form["schema"]["properties"] == {"verdict": {"type": "string"}}  # without limits, see gateway
     known, unknown = (request["messages"][-1]["content"] for request in provider.requests)
     assert known == "Is it?"
     assert unknown.startswith("Is it?\n\nReply with one JSON object")

@@ -3,7 +3,7 @@
 import pytest
 
 from cookbook.errors import ConfigError
-from cookbook.providers.names import DEFAULT_MODELS, RECORDED_MODEL, resolve
+from cookbook.providers.names import DEFAULT_MODELS, RECORDED_MODEL, int_setting, resolve
 
 
 def test_a_provider_stands_for_its_default_model(monkeypatch):
@@ -52,3 +52,13 @@ def test_anything_else_is_one_line_that_lists_what_is_known(name, hint):
     with pytest.raises(ConfigError, match=hint) as caught:
         resolve(name)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_of_tokens_is_a_whole_number_or_an_error_that_names_the_setting(monkeypatch):
+    assert int_setting("COOKBOOK_CONTEXT_WINDOW") is None
+    monkeypatch.setenv("COOKBOOK_CONTEXT_WINDOW", "8192")
+    assert int_setting("COOKBOOK_CONTEXT_WINDOW") == 8192
+    for wrong in ("8k", "-1", "0", "1.5"):
+        monkeypatch.setenv("COOKBOOK_CONTEXT_WINDOW", wrong)
+        with pytest.raises(ConfigError, match=f"COOKBOOK_CONTEXT_WINDOW={wrong}"):
+            int_setting("COOKBOOK_CONTEXT_WINDOW")

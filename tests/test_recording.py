@@ -4,6 +4,7 @@ import json
 
 import pytest
 from fake_provider import KEY, completion
+from pydantic import BaseModel, Field
 
 from cookbook import paths
 from cookbook.errors import BudgetExhausted, ConfigError
@@ -40,6 +41,18 @@ def test_a_recorded_call_replays_as_it_was(folder, provider, monkeypatch):
     assert replayed.seconds == pytest.approx(spent.seconds, abs=0.002)
     assert spent.cost > 0
     assert replayed.cost == 0.0
+
+
+def test_a_structured_call_replays_although_the_provider_was_sent_a_plainer_schema(
+    folder, provider, monkeypatch
+):
+    class Note(BaseModel):
+        text: str = Field(max_length=20)
+
+    provider.replies = [completion('{"text": "short"}')]
+    assert LLMClient("openai/gpt-4o-mini").ask(PROMPT, Note, max_tokens=30) == Note(text="short")
+    monkeypatch.delenv("COOKBOOK_RECORD")
+    assert LLMClient("replay/openai/gpt-4o-mini").ask(PROMPT, Note, max_tokens=30) == Note(text="short")
 
 
 def test_an_entry_can_be_read_and_holds_no_key(folder, provider):

@@ -19,6 +19,7 @@ from cookbook import cache
 from cookbook.errors import ConfigError, ContextOverflow, ProviderUnavailable, ReplyUnparsable
 from cookbook.providers import gateway, parse, replay
 from cookbook.providers.call import Call, Reply, as_messages
+from cookbook.providers.failures import Rejected, Transient
 from cookbook.providers.meter import check_budgets, open_meters
 from cookbook.providers.names import DEFAULT_EMBEDDERS, resolve
 from cookbook.providers.recording import Recorder, weights_of
@@ -37,9 +38,9 @@ _without_logprobs: set[str] = set()  # models that were asked for log-probabilit
 
 @dataclass(frozen=True)
 class Choice:
-    """The likeliest label. ``probabilities`` sum to 1 over the labels; ``mass`` is what the labels had
-    together among all first tokens. Where the provider gives no log-probabilities, they are unknown:
-    ``probability`` and ``mass`` are None and ``probabilities`` is empty."""
+    """The likeliest label. ``probabilities`` cover every label and sum to 1; ``mass`` is what the labels
+    had together among all first tokens. A provider without log-probabilities only names a label:
+    ``probability`` and ``mass`` are None then, and ``probabilities`` say 1 for it and 0 for the others."""
 
     label: str
     probability: float | None = None
@@ -133,7 +134,10 @@ class LLMClient:
             return _weigh(reply, variants, model=self.chat_model)
         words = {group[0]: label for label, group in labels.items()}
         form = create_model("Verdict", verdict=(Literal[*words], ...))  # type: ignore[arg-type]
-        return Choice(label=words[self.ask(messages, form, max_tokens=32).verdict])  # type: ignore[attr-defined]
+        # Room for a model that thinks first; one that does not stops after the word anyway.
+        verdict = self.ask(messages, form, max_tokens=256).verdict  # type: ignore[attr-defined]
+        label = words[verdict]
+        return Choice(label, probabilities={other: float(other == label) for other in labels})
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text, in order: recorded or local beside our own models, else the provider's."""
@@ -159,7 +163,7 @@ class LLMClient:
             return None
         try:
             reply = self._call(messages, 1, None, None, ALTERNATIVES)
-        except gateway.Rejected:
+        except Rejected:
             reply = None
         if reply is None or not reply.top_logprobs:
             _without_logprobs.add(model)
@@ -223,7 +227,7 @@ class LLMClient:
                 _charge(Reply("", "error", 0, 0, call.model, seconds=now - started))
                 pause = PAUSE * 2**attempt
                 last = attempt == self._max_retries or now + pause >= deadline
-                if last or not isinstance(error, gateway.Transient):
+                if last or not isinstance(error, Transient):
                     raise
                 time.sleep(pause)
             else:

@@ -1,4 +1,4 @@
-"""The one place that knows litellm: load it quietly, send a call through it, say in a line what went wrong.
+"""The one place that knows litellm: load it quietly, send a call through it, ask what a model can do.
 
 litellm takes seconds to import, so that happens with the first call. Our own providers (replay,
 local, scripted) are registered as litellm custom providers: each is a function from a Call to a Reply.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextvars
 import logging
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -20,26 +19,16 @@ from typing import Any
 from cookbook.errors import (
     CallError,
     ConfigError,
-    ContextOverflow,
-    CookbookError,
     MissingKey,
-    ProviderUnavailable,
 )
 from cookbook.providers import local, replay, scripted
 from cookbook.providers.call import Call, Reply
-from cookbook.providers.names import Target, is_ours
+from cookbook.providers.failures import SECRET, explained
+from cookbook.providers.names import Target, int_setting, is_ours
 from cookbook.schema import Messages
 
 Answer = Callable[[Call, float], Reply]
-_SECRET = re.compile(r"KEY|TOKEN|SECRET")  # in the name of an environment variable
-
-
-class Transient(ProviderUnavailable):
-    """A failure that may be gone a second later; the client tries again, within its limits."""
-
-
-class Rejected(ProviderUnavailable):
-    """The provider does not accept the request as it is (status 400 or 422)."""
+_LIMITS = ("minLength", "maxLength", "minItems", "maxItems")
 
 
 # ---------------------------------------------------------------- litellm itself
@@ -73,7 +62,7 @@ def _handler(litellm: Any, provider: str, answer: Answer) -> Any:
     return Handler()
 
 
-def _to_litellm(call: Call) -> dict[str, Any]:
+def _to_litellm(call: Call, target: Target) -> dict[str, Any]:
     options: dict[str, Any] = {
         "messages": [dict(message) for message in call.messages],
         "max_tokens": call.max_tokens,
@@ -83,9 +72,17 @@ def _to_litellm(call: Call) -> dict[str, Any]:
     if call.logprobs:
         options |= {"logprobs": True, "top_logprobs": call.logprobs}
     if call.schema is not None:
-        shape = {"name": "reply", "schema": call.schema, "strict": True}
+        # Several hosted providers reject limits in a strict schema; the reply is validated here anyway.
+        schema = call.schema if target.ours else _without_limits(call.schema)
+        shape = {"name": "reply", "schema": schema, "strict": True}
         options["response_format"] = {"type": "json_schema", "json_schema": shape}
     return options
+
+
+def _without_limits(node: Any) -> Any:
+    if isinstance(node, Mapping):
+        return {key: _without_limits(value) for key, value in node.items() if key not in _LIMITS}
+    return [_without_limits(item) for item in node] if isinstance(node, list) else node
 
 
 def _from_litellm(model: str, messages: Messages, options: Mapping[str, Any]) -> Call:
@@ -157,7 +154,7 @@ def send(target: Target, call: Call, *, timeout: float) -> Reply:
             max_retries=0,
             num_retries=0,
             drop_params=True,  # a model without seed or logprobs is asked without; decide() notices
-            **_to_litellm(call),
+            **_to_litellm(call, target),
         )
 
     started = time.monotonic()
@@ -165,7 +162,7 @@ def send(target: Target, call: Call, *, timeout: float) -> Reply:
         response = _within(timeout, attempt) if target.live else attempt()
         return _to_reply(response, target, time.monotonic() - started)
     except Exception as error:
-        raise _explained(error, target, timeout) from None  # a provider's own error may quote the key
+        raise explained(error, target, timeout) from None  # a provider's own error may quote the key
 
 
 def embed(target: Target, texts: Sequence[str], *, timeout: float) -> list[list[float]]:
@@ -178,7 +175,7 @@ def embed(target: Target, texts: Sequence[str], *, timeout: float) -> list[list[
             lambda: lite.embedding(model=target.route, input=list(texts), timeout=timeout, max_retries=2),
         )
     except Exception as error:
-        raise _explained(error, target, timeout) from None
+        raise explained(error, target, timeout) from None
     rows = {row["index"]: row["embedding"] for row in response.data}
     if sorted(rows) != list(range(len(texts))):
         raise CallError(f"{target.route} gave vectors for {len(rows)} of {len(texts)} texts; try again")
@@ -200,48 +197,6 @@ def _within(seconds: float, work: Callable[[], Any]) -> Any:
     return result.result(timeout=seconds)
 
 
-def _explained(error: Exception, target: Target, timeout: float) -> CookbookError:
-    """Our error for whatever a call raised, in one line."""
-    for cause in (chain := _chain(error)):
-        if isinstance(cause, CookbookError):  # raised by a provider of ours, wrapped by litellm
-            return cause
-    lite, model = litellm(), target.route
-    status = getattr(error, "status_code", None)
-    if isinstance(error, TimeoutError | lite.Timeout):
-        return Transient(f"{model} did not answer within {timeout:.3g} s; try again, or raise the timeout")
-    if isinstance(error, lite.ContextWindowExceededError):
-        return ContextOverflow(
-            f"{model} finds the prompt too long for its window; use fewer or shorter passages"
-        )
-    if any(type(cause).__name__ == "APIConnectionError" for cause in chain[1:]):
-        return Transient(
-            f"{model}: the connection failed ({_line(chain[-1])}); check that the server runs, and its address"
-        )
-    if status == 429:
-        return Transient(f"{model} answered 429, too many requests; wait, or use another model")
-    if status in (401, 403):
-        return ProviderUnavailable(f"{model} refused the key ({status}); check the key of {target.provider}")
-    if status in (400, 404, 422):
-        return Rejected(f"{model} rejected the request ({status}): {_line(error)}; check the model's name")
-    return Transient(f"{model} failed ({status or type(error).__name__}): {_line(error)}; try again later")
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    """An error and what caused it, down to the first cause."""
-    cause = error.__cause__ or error.__context__
-    return [error, *(_chain(cause) if cause else ())]
-
-
-def _line(error: BaseException) -> str:
-    """The first line of an error, without the classes litellm puts in front and without any key."""
-    text = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?::| -)\s*)+", "", str(error)).splitlines()
-    line = text[0] if text else type(error).__name__
-    for name, value in os.environ.items():
-        if len(value) > 7 and _SECRET.search(name):
-            line = line.replace(value, "***")
-    return line[:160]
-
-
 # ---------------------------------------------------------------- what a hosted model can do
 
 
@@ -254,7 +209,7 @@ def require_key(target: Target) -> None:
         raise ConfigError(
             f"litellm knows no provider {target.provider!r}; check PROVIDER or the model id {target.route!r}"
         ) from None
-    names = [name for name in lite.validate_environment(target.route)["missing_keys"] if _SECRET.search(name)]
+    names = [name for name in lite.validate_environment(target.route)["missing_keys"] if SECRET.search(name)]
     if names:
         raise MissingKey(
             f"{target.route} needs a key: set {' or '.join(names)}, or PROVIDER=replay which needs none"
@@ -273,8 +228,8 @@ def enforces_schema(model: str) -> bool:
 
 def window(target: Target) -> int | None:
     """Tokens that prompt and reply may have together; None when nobody knows."""
-    if chosen := os.environ.get("COOKBOOK_CONTEXT_WINDOW"):
-        return int(chosen)
+    if chosen := int_setting("COOKBOOK_CONTEXT_WINDOW"):
+        return chosen
     if target.provider == "local":
         return local.window(target.model)
     if target.ours:

@@ -3,7 +3,8 @@
 One instance per model and process, loaded on first use; calls take turns. The prompt cache is off
 on purpose: with it, a call whose whole prompt was cached gave other log-probabilities (-0.684
 for -0.676, same call, Qwen 1.5B), because the last token is then computed alone, not in a batch.
-Without it a call gives the same reply whatever ran before.
+Without it a call gives the same reply whatever ran before. The price, measured: five grades that
+share 64 of their 186 prompt tokens take 1.5 times the processor time.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from cookbook.errors import ConfigError, ProviderUnavailable
 from cookbook.providers.call import Call, Reply
 from cookbook.providers.models import weights_path
+from cookbook.providers.names import int_setting
 from cookbook.schema import Messages
 
 DEFAULT_WINDOW = 4096
@@ -40,7 +42,7 @@ class Engine:
                 "local models need xllamacpp; run: pip install 'reflective-rag-cookbook[local]'"
             ) from None
         self.name = name
-        self.window = int(os.environ.get("COOKBOOK_LOCAL_CTX", DEFAULT_WINDOW))
+        self.window = int_setting("COOKBOOK_LOCAL_CTX") or DEFAULT_WINDOW
         self._grammar = xllamacpp.json_schema_to_grammar
         self._busy = Lock()
         self._key = secrets.token_hex(16)  # llama.cpp listens on loopback; nobody else shall use it

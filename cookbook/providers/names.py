@@ -84,3 +84,15 @@ def resolve(name: str | None) -> Target:
         get_script(model)
     provider = name if name in DEFAULT_MODELS else provider
     return Target(provider=provider, route=route, model=model if provider == "replay" else route)
+
+
+def int_setting(name: str) -> int | None:
+    """A whole number above 0 from the environment, None when it is not set; ConfigError for anything else."""
+    value = os.environ.get(name)
+    if not value:
+        return None
+    if not value.isdecimal() or int(value) == 0:
+        raise ConfigError(
+            f"{name}={value} is no number of tokens; set it to a whole number above 0, or unset it"
+        )
+    return int(value)
