@@ -107,7 +107,8 @@ class LLMClient:
         schema: Mapping[str, Any] | None = None,
         logprobs: int = 0,
     ) -> Reply:
-        """One call and its reply, ``<think>`` blocks removed. A reply cut off has ``reply.truncated``."""
+        """One call and its reply, without ``<think>`` blocks. A reply cut off has ``reply.truncated``; one that
+        never stopped thinking is ReplyTruncated."""
         reply = self._call(messages, max_tokens, temperature, schema, logprobs)
         return replace(reply, text=parse.without_thinking(reply, max_tokens))
 

@@ -9,6 +9,7 @@ share 64 of their 186 prompt tokens take 1.5 times the processor time.
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import json
 import os
@@ -58,6 +59,14 @@ class Engine:
         params.api_keys = [self._key]
         params.verbosity = -1
         self._server = xllamacpp.Server(params)
+        self._closing = False
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Stop at the next token and free the model: a process that ends while llama.cpp computes would crash."""
+        self._closing = True
+        if self._busy.acquire(timeout=60):  # and never released: nothing runs after this
+            del self._server
 
     def count_tokens(self, messages: Messages) -> int:
         """Exact tokens of the prompt, chat template included."""
@@ -127,7 +136,7 @@ class Engine:
 
         def collect(chunk: dict[str, Any]) -> bool:
             chunks.append(chunk)
-            return time.monotonic() > deadline
+            return self._closing or time.monotonic() > deadline
 
         try:
             self._server.handle_chat_completions(request, collect)
