@@ -1,6 +1,6 @@
 """Every prompt of the cookbook, once, with a version.
 
-A prompt is a system sentence and a user template. Text that comes from outside (question, passages,
+A prompt is a system sentence, a user template and worked examples where a small model needs them. Text that comes from outside (question, passages,
 drafts) is data: it stands between tags, and :func:`as_data` takes the power from tags inside it.
 A change of wording needs a new version, because recordings are keyed by the exact text.
 Taught in notebooks/03_always_retrieve.ipynb.
@@ -32,21 +32,29 @@ def passages_block(hits: Sequence[Hit]) -> str:
     return "\n".join(blocks)
 
 
+Shots = Sequence[tuple[str, str]]
+"""Worked examples before the real turn: (user, assistant) pairs. Small models need them."""
+
+
 @dataclass(frozen=True)
 class Prompt:
-    """A named, versioned template. ``user`` has ``{fields}``, filled by :meth:`messages`."""
+    """A named, versioned template. ``system`` and ``user`` have ``{fields}``, filled by :meth:`messages`."""
 
     name: str
     version: int
     system: str
     user: str
+    shots: Shots = ()
 
-    def messages(self, **fields: str) -> list[dict[str, str]]:
-        """Chat messages with the fields filled in. Fields must be passed through as_data first."""
-        return [
-            {"role": "system", "content": self.system.format(**fields)},
-            {"role": "user", "content": self.user.format(**fields)},
-        ]
+    def messages(self, shots: Shots = (), **fields: str) -> list[dict[str, str]]:
+        """Chat messages: system, then ``shots`` (the prompt's own when none are given), then the user turn.
+
+        Foreign text must have gone through :func:`as_data` or :func:`passages_block` before.
+        """
+        turns = [{"role": "system", "content": self.system.format(**fields)}]
+        for user, assistant in shots or self.shots:
+            turns += [{"role": "user", "content": user}, {"role": "assistant", "content": assistant}]
+        return [*turns, {"role": "user", "content": self.user.format(**fields)}]
 
 
 YES_NO = {"yes": ("Yes", "yes", "YES", " Yes", " yes"), "no": ("No", "no", "NO", " No", " no")}
@@ -58,9 +66,13 @@ GATE = Prompt(
     "Sort the message. Reply with one word: math, chat, writing, or search for anything that may be looked up "
     "in {subject}.",
     "{question}",
+    shots=(
+        ("What is 3 times 4?", "math"),
+        ("Good evening", "chat"),
+        ("Translate 'bread' into French", "writing"),
+    ),
 )
-GATE_SHOTS = (("What is 3 times 4?", "math"), ("Good evening", "chat"), ("Translate 'bread' into French", "writing"))
-"""Examples of what needs no look-up; the corpus card gives those of what does."""
+"""Its shots show what needs no look-up; the corpus card adds examples of what does."""
 
 GATE_LABELS = {
     "search": ("search", "Search", " search"),
@@ -85,13 +97,28 @@ RELEVANCE = Prompt(
     "Does the passage state something that answers the question, or a part of it? Answer yes or no.",
 )
 
+NO_ANSWER = "NO ANSWER"
 GENERATE = Prompt(
     "generate",
     1,
-    "You answer questions from passages. Use only what the passages say, in one to three sentences, and put "
-    "the number of each passage you use in brackets, like [1]. If the passages do not hold the answer, reply "
-    "only: NO ANSWER",
-    "{passages}\n{feedback}<question>{question}</question>",
+    "Answer the question from the passages, in one to three sentences, with the number of each passage you use "
+    "in brackets. State the conditions and time limits that apply. If no passage says anything about it, reply "
+    + NO_ANSWER
+    + ".",
+    "{passages}\n{feedback}\nQuestion: {question}",
+    shots=(
+        (
+            '<passage number="1">\nDrafts\nDrafts are kept for 14 days.\n</passage>\n'
+            '<passage number="2">\nReading drafts\nOnly the author can open a draft.\n</passage>\n\n'
+            "Question: Can my manager read my draft next month?",
+            "No, only the author of a draft can open it [2], and drafts are kept for 14 days [1].",
+        ),
+        (
+            '<passage number="1">\nLogo\nAn admin can upload a logo of at most 2 MB.\n</passage>\n\n'
+            "Question: Who drew the logo of the app?",
+            NO_ANSWER,
+        ),
+    ),
 )
 
 SUPPORT = Prompt(
@@ -115,9 +142,16 @@ USEFULNESS = Prompt(
 REWRITE = Prompt(
     "rewrite",
     1,
-    "You write search queries for {subject}. Reply with one short query in the plain words such a text would "
-    "use, and nothing else. Keep every code, number, name and negation of the question.",
-    "<question>{question}</question>\nThese queries found nothing useful:\n{tried}\n{feedback}Write a different query.",
+    "Turn the question into a short search query in the plain words that {subject} would use. Keep codes, "
+    "numbers and names.",
+    "{question}{tried}{feedback}",
+    shots=(
+        (
+            "My laptop died. Are the words I had not saved lost for ever?",
+            "recover unsaved text after a crash",
+        ),
+        ("How do I kick out somebody who left us?", "remove a former member's access"),
+    ),
 )
 
 ALL = (GATE, DIRECT, RELEVANCE, GENERATE, SUPPORT, USEFULNESS, REWRITE)

@@ -260,6 +260,13 @@ class Answer:
         if (self.reason is None) != (self.status is Status.ANSWERED):
             raise ValueError("a refused or failed answer carries a reason, an answered one does not")
 
+    @property
+    def uncited(self) -> tuple[str, ...]:
+        """Chunk ids of passages the answer was written from but does not cite: what it may lack."""
+        if self.status is not Status.ANSWERED:
+            return ()
+        return tuple(hit.chunk_id for hit in self.contexts if hit.chunk_id not in self.citations)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready form, as printed by ``cookbook ask --json``."""
         trace = self.trace
@@ -270,6 +277,7 @@ class Answer:
             "reason": self.reason.value if self.reason else None,
             "provenance": self.provenance.value,
             "citations": list(self.citations),
+            "uncited": list(self.uncited),
             "contexts": [
                 {"chunk_id": h.chunk_id, "text": h.text, "score": h.score, "kind": h.kind.value}
                 for h in self.contexts

@@ -39,14 +39,14 @@ CARD = CorpusCard("the handbook", "Ask support.", ())
 
 @dataclass
 class StandInRetriever:
-    """Returns the passages listed for a query, in order; five others for any other query."""
+    """Returns the passages listed for a query; for any other query, five that no other query finds."""
 
     answers: dict[str, list[Hit]] = field(default_factory=dict)
     queries: list[str] = field(default_factory=list)
 
     def retrieve(self, query: str, k: int = 5) -> list[Hit]:
         self.queries.append(query)
-        return self.answers.get(query, hits("a", "b", "c", "d", "e"))[:k]
+        return self.answers.get(query, hits(*(f"{query} {letter}" for letter in "abcde")))[:k]
 
 
 class StandInClient:
@@ -130,7 +130,7 @@ HAPPY = {
     "drafts": ["Yes, for 30 days."],
     "support": [Support.FULLY],
     "usefulness": [Usefulness.USEFUL],
-    "queries": ["another query"],
+    "queries": [f"query {n}" for n in range(20)],
 }
 
 
@@ -166,7 +166,8 @@ def test_one_pass_costs_nine_calls():
     assert [s.calls for s in answer.trace.steps] == [1, 0, 5, 1, 1, 1]
     assert answer.trace.calls == 9
     assert answer.trace.stop_reason == "supported_and_useful"
-    assert answer.citations == ("a.md#0",)
+    assert answer.citations == ("Can I export my data after I cancel my plan? a.md#0",)
+    assert len(answer.uncited) == 4
 
 
 def test_the_gate_can_leave_the_store_alone():
@@ -285,8 +286,34 @@ def test_one_ungraded_passage_leaves_the_others():
     graph, _ = build(grades=["fail", Relevance.RELEVANT])
     answer = graph.answer("How long?")
     assert answer.status is Status.ANSWERED
-    assert [h.chunk_id for h in answer.contexts] == ["b.md#0", "c.md#0", "d.md#0", "e.md#0"]
+    assert [h.chunk_id for h in answer.contexts] == [f"How long? {x}.md#0" for x in "bcde"]
     assert "1 not graded" in answer.trace.steps[2].note
+
+
+def test_a_passage_is_graded_once_per_question():
+    retriever = StandInRetriever(
+        {"How long?": hits("a", "b"), "query 0": hits("b", "c"), "query 1": hits("c", "b")}
+    )
+    graph, _ = build(retriever, grades=[Relevance.IRRELEVANT])
+    answer = graph.answer("How long?")
+    grading = [step for step in answer.trace.steps if step.node == "grade"]
+    assert [step.calls for step in grading] == [2, 1, 0]
+    assert grading[2].note == "kept 0 of 2, 2 judged before"
+
+
+def test_a_failed_grade_is_asked_again():
+    retriever = StandInRetriever({"How long?": hits("a", "b"), "query 0": hits("a")})
+    graph, _ = build(retriever, grades=["fail", Relevance.IRRELEVANT, Relevance.RELEVANT])
+    assert [h.chunk_id for h in graph.answer("How long?").contexts] == ["a.md#0"]
+
+
+@pytest.mark.parametrize("query", ["How long?", "HOW LONG?"])
+def test_a_query_tried_before_ends_the_search(query):
+    graph, _ = build(grades=[Relevance.IRRELEVANT], queries=[query])
+    answer = graph.answer("How long?")
+    assert answer.reason is Reason.NO_RELEVANT_PASSAGE
+    assert answer.trace.nodes[-2:] == ["rewrite", "refuse"]
+    assert answer.trace.calls == 1 + 5 + 1
 
 
 @pytest.mark.parametrize("part", ["grades", "support", "usefulness"])
@@ -338,9 +365,7 @@ def test_the_default_ceiling():
 def test_nothing_survives_on_a_reused_thread():
     from langgraph.checkpoint.memory import InMemorySaver
 
-    graph, _ = build(
-        grades=[Relevance.IRRELEVANT] * 15 + [Relevance.RELEVANT], checkpointer=InMemorySaver()
-    )
+    graph, _ = build(grades=[Relevance.IRRELEVANT] * 15 + [Relevance.RELEVANT], checkpointer=InMemorySaver())
     assert graph.answer("first", thread_id="t").status is Status.REFUSED
     second = graph.answer("second", thread_id="t")
     assert second.status is Status.ANSWERED

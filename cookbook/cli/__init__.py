@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import typer
@@ -30,13 +29,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that the terminal cannot show must not end a run
             stream.reconfigure(errors="replace")
-    try:
-        app()
-    except SystemExit as end:
-        if end.code:
-            # A run that was stopped or timed out can leave a model generating in a native thread;
-            # an orderly shutdown of Python aborts in it.
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(end.code if isinstance(end.code, int) else 1)
-        raise
+    app()

@@ -32,7 +32,7 @@ class LLMGate:
 
     def decide(self, question: str) -> Verdict[Retrieve]:
         try:
-            choice = self.client.decide(self._messages(question), prompts.GATE_LABELS)
+            choice = self.client.decide(self._messages(prompts.as_data(question)), prompts.GATE_LABELS)
         except GRADER_FAILURES as error:
             verdict: Verdict[Retrieve] = Verdict(Decision.RETRIEVE, None, failure=str(error))
         else:
@@ -48,13 +48,7 @@ class LLMGate:
         return verdict
 
     def _messages(self, question: str) -> list[dict[str, str]]:
-        system, user = prompts.GATE.messages(subject=self.card.subject, question=question)
-        shots = []
-        for example, other in zip_longest(self.card.examples, prompts.GATE_SHOTS):
-            for text, label in ((example, "search"), other or (None, "")):
-                if text:
-                    shots += [
-                        {"role": "user", "content": text},
-                        {"role": "assistant", "content": label},
-                    ]
-        return [system, *shots, user]
+        """The two kinds of example take turns, so that the last word seen favours neither."""
+        yes = [(example, "search") for example in self.card.examples]
+        shots = [s for pair in zip_longest(yes, prompts.GATE.shots) for s in pair if s is not None]
+        return prompts.GATE.messages(shots, subject=self.card.subject, question=question)

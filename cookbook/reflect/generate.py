@@ -15,7 +15,7 @@ from cookbook.schema import Hit
 MAX_ANSWER_TOKENS = 160
 _MARK = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 _SENTENCE = re.compile(r"[^.!?]+(?:[.!?]+(?=\s|$)|$)")
-_NO_ANSWER = re.compile(r"\W*no answer\W*", re.IGNORECASE)
+_NO_ANSWER = re.compile(rf"\W*{prompts.NO_ANSWER}\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

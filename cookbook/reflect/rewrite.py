@@ -30,11 +30,12 @@ class LLMRewriter:
 
         ``tried`` are the queries that found nothing useful. Call errors pass through.
         """
+        others = [query for query in tried if query != question]
         messages = prompts.REWRITE.messages(
             subject=self.card.subject,
             question=prompts.as_data(question),
-            tried="\n".join(f"- {prompts.as_data(query)}" for query in tried),
-            feedback=f"<feedback>{prompts.as_data(feedback)}</feedback>\n" if feedback else "",
+            tried="".join(f"\nAlready tried: {prompts.as_data(query)}" for query in others),
+            feedback=f"\n<feedback>{prompts.as_data(feedback)}</feedback>" if feedback else "",
         )
         reply = self.client.chat(messages, max_tokens=MAX_QUERY_TOKENS)
         query = next((line.strip(" \t\"'`*-") for line in reply.splitlines() if line.strip()), "")

@@ -8,7 +8,7 @@ not useful -> rewrite with that feedback. Counters move in nodes, routers only r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from cookbook import prompts
 from cookbook.errors import GRADER_FAILURES
@@ -37,6 +37,7 @@ from cookbook.systems.base import Parts, run_request
 from cookbook.tracing import step
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
 
 NAME = "handbook_graph"
@@ -61,14 +62,15 @@ class Caps:
 
 
 class State(TypedDict):
-    """One request. ``question`` is never overwritten; ``hits`` and what follows belong to the current
-    round and are replaced, never appended to."""
+    """One request. ``question`` is never overwritten. ``judged`` remembers the grade of every passage by
+    its chunk id, because a passage that comes back after a rewrite need not be paid for twice. The hits,
+    the draft and the checks belong to the current round and are replaced, never appended to."""
 
     question: str
     retrieval_query: str
     tried: list[str]
     hits: list[Hit]
-    grades: list[Verdict[Relevance]]
+    judged: dict[str, Verdict[Relevance]]
     keeps: list[Hit]
     draft: Draft | None
     feedback: str
@@ -87,7 +89,7 @@ def fresh_state(question: str) -> State:
         retrieval_query=question,
         tried=[],
         hits=[],
-        grades=[],
+        judged={},
         keeps=[],
         draft=None,
         feedback="",
@@ -174,12 +176,11 @@ class HandbookGraph:
 
         def body(trace: Trace) -> Answer:
             # One more than the longest path: LangGraph raises when the limit is reached, done or not.
-            config = {
+            config: RunnableConfig = {
                 "recursion_limit": self.caps.supersteps() + 1,
                 "configurable": {"thread_id": thread_id},
             }
-            state: State = self.graph.invoke(fresh_state(question), config)  # type: ignore[assignment]
-            return self._to_answer(state, trace)
+            return self._to_answer(cast(State, self.graph.invoke(fresh_state(question), config)), trace)
 
         return run_request(self.parts, NAME, question, self.budget, body)
 
@@ -208,7 +209,6 @@ class HandbookGraph:
         return {
             "hits": hits,
             "tried": [*state["tried"], query],
-            "grades": [],
             "keeps": [],
             "draft": None,
             "support": None,
@@ -217,12 +217,21 @@ class HandbookGraph:
         }
 
     def _grade(self, state: State) -> dict[str, Any]:
+        hits = state["hits"]
         with step("grade") as entry:
-            grades = self.relevance.grade(state["question"], state["hits"])
-            keeps = kept(state["hits"], grades)
+            fresh = [hit for hit in hits if hit.chunk_id not in state["judged"]]
+            grades = self.relevance.grade(state["question"], fresh) if fresh else []
+            # A failed grade is not remembered: should the passage come back, it is asked again.
+            judged = state["judged"] | {v.subject: v for v in grades if not v.failed}
+            keeps = kept(hits, [*judged.values(), *grades])
             failed = sum(verdict.failed for verdict in grades)
-            entry.note = f"kept {len(keeps)} of {len(grades)}" + (f", {failed} not graded" if failed else "")
-        return {"grades": grades, "keeps": keeps}
+            entry.note = (
+                f"kept {len(keeps)} of {len(hits)}"
+                + (f", {len(hits) - len(fresh)} judged before" if len(fresh) < len(hits) else "")
+                + (f", {failed} not graded" if failed else "")
+            )
+        failure = "no passage could be graded" if grades and failed == len(hits) else ""
+        return {"judged": judged, "keeps": keeps, "failure": failure}
 
     def _generate(self, state: State) -> dict[str, Any]:
         with step("generate") as entry:
@@ -268,7 +277,7 @@ class HandbookGraph:
             except GRADER_FAILURES as error:
                 entry.note = str(error)
                 return {"failure": str(error), "rewrites": state["rewrites"] + 1}
-            entry.note = query
+            entry.note = f"{query} (tried before: stopping)" if _tried(state, query) else query
         return {"retrieval_query": query, "rewrites": state["rewrites"] + 1}
 
     def _refuse(self, state: State) -> dict[str, Any]:
@@ -288,9 +297,9 @@ class HandbookGraph:
         return "answer_directly" if gate is not None and gate.label is Retrieve.NO else "retrieve"
 
     def _after_grades(self, state: State) -> str:
-        if state["keeps"]:
-            return "generate"
-        return "refuse" if _why(state) is Reason.GRADER_FAILED else self._may_rewrite(state)
+        if state["failure"]:
+            return "refuse"
+        return "generate" if state["keeps"] else self._may_rewrite(state)
 
     def _after_draft(self, state: State) -> str:
         if state["failure"]:
@@ -312,7 +321,9 @@ class HandbookGraph:
         return "__end__" if verdict.label is Usefulness.USEFUL else self._may_rewrite(state)
 
     def _after_rewrite(self, state: State) -> str:
-        return "refuse" if state["failure"] else "retrieve"
+        # The same words find the same passages: another round could only pay again.
+        again = _tried(state, state["retrieval_query"])
+        return "refuse" if state["failure"] or again else "retrieve"
 
     # ------------------------------------------------------------ the result
 
@@ -347,13 +358,14 @@ def _written(state: State) -> Draft:
     return draft
 
 
+def _tried(state: State, query: str) -> bool:
+    return query.casefold() in {tried.casefold() for tried in state["tried"]}
+
+
 def _why(state: State) -> Reason:
     """The reason of a refusal, read from what the last round left in the state."""
     checks = (state["support"], state["usefulness"])
-    grades = state["grades"]
     if state["failure"] or any(v is not None and v.failed for v in checks):
-        return Reason.GRADER_FAILED
-    if grades and all(verdict.failed for verdict in grades):
         return Reason.GRADER_FAILED
     if state["usefulness"] is not None:
         return Reason.NOT_USEFUL
