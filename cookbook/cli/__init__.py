@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -29,4 +30,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that the terminal cannot show must not end a run
             stream.reconfigure(errors="replace")
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code:
+            # A run that was stopped or timed out can leave a local model computing; an orderly end of
+            # Python would wait for its next token, and under load that is a minute.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code if isinstance(end.code, int) else 1)
+        raise
