@@ -1,10 +1,9 @@
 """A hosted provider on loopback that speaks OpenAI's protocol and misbehaves on request."""
 
 import json
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -42,10 +41,13 @@ class FakeProvider(ThreadingHTTPServer):
     ``requests`` keeps the bodies that came in.
     """
 
+    daemon_threads = False  # closing the server waits for its threads
+
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.replies: list[Any] = [completion("hello")]
         self.requests: list[dict[str, Any]] = []
+        self.closing = Event()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -58,17 +60,18 @@ class _Handler(BaseHTTPRequestHandler):
         reply = replies.pop(0) if len(replies) > 1 else replies[0]
         try:
             self._answer(reply)
-        except BrokenPipeError:  # the client stopped waiting
+        except ConnectionError:  # the client stopped waiting
             self.close_connection = True
 
     def _answer(self, reply: Any) -> None:
         if reply == "hang":
-            time.sleep(2)
+            self.server.closing.wait(2)
         elif reply == "drip":  # a byte now and then keeps a socket's own timeout from firing
             self._send(200, b"", length=1000)
             for _ in range(20):
                 self.wfile.write(b" ")
-                time.sleep(0.1)
+                if self.server.closing.wait(0.1):
+                    break
         elif reply == "half":
             data = json.dumps(completion("hello")).encode()
             self._send(200, data[:40], length=len(data))
@@ -102,5 +105,6 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProvider]:
     monkeypatch.setattr("cookbook.providers.client.PAUSE", 0.01)
     monkeypatch.setattr("cookbook.providers.client._without_logprobs", set())
     yield server
+    server.closing.set()
     server.shutdown()
     server.server_close()

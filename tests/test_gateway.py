@@ -95,6 +95,15 @@ def test_nothing_waits_longer_than_the_timeout(provider, slow):
     assert time.monotonic() - started < 1.5
 
 
+def test_a_call_given_up_ends_before_the_process_does(provider):
+    LLMClient("openai/m").chat("warm up: the first call imports litellm")
+    provider.replies = ["drip"]
+    failure(LLMClient("openai/m", timeout=0.3))
+    assert len(gateway._running) == 1
+    gateway._let_threads_finish()
+    assert not gateway._running
+
+
 def test_a_closed_door_says_so(provider, monkeypatch):
     monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
     error, meter = failure(LLMClient("openai/m"))

@@ -6,6 +6,7 @@ local, scripted) are registered as litellm custom providers: each is a function 
 
 from __future__ import annotations
 
+import atexit
 import contextvars
 import logging
 import os
@@ -45,6 +46,7 @@ def litellm() -> Any:
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.disable_hf_tokenizer_download = True  # counting tokens must not wait on a download
+    atexit.register(_let_threads_finish)
     ours: dict[str, Answer] = {"replay": replay.answer, "local": local.answer, "scripted": scripted.answer}
     litellm.custom_provider_map = [
         {"provider": name, "custom_handler": _handler(litellm, name, answer)} for name, answer in ours.items()
@@ -182,6 +184,9 @@ def embed(target: Target, texts: Sequence[str], *, timeout: float) -> list[list[
     return [rows[n] for n in range(len(texts))]
 
 
+_running: set[Thread] = set()
+
+
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
     """Run ``work`` in a thread and stop waiting after ``seconds``: a trickling reply resets a socket's own clock."""
     result: Future[Any] = Future()
@@ -192,9 +197,24 @@ def _within(seconds: float, work: Callable[[], Any]) -> Any:
             result.set_result(context.run(work))
         except BaseException as error:
             result.set_exception(error)
+        finally:
+            _running.discard(thread)
 
-    Thread(target=run, daemon=True).start()
+    thread = Thread(target=run, daemon=True)
+    _running.add(thread)
+    thread.start()
     return result.result(timeout=seconds)
+
+
+def _let_threads_finish() -> None:
+    """At exit, give calls nobody waits for any more some seconds to end by themselves.
+
+    Python kills daemon threads when it ends; one killed in the middle of an import, which litellm
+    does within its functions, leaves the import lock taken and the process hanging for ever.
+    """
+    deadline = time.monotonic() + 5
+    for thread in list(_running):
+        thread.join(max(0.0, deadline - time.monotonic()))
 
 
 # ---------------------------------------------------------------- what a hosted model can do
