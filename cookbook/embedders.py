@@ -3,6 +3,7 @@
 Every embedder returns unit vectors rounded to 16-bit floats first, because that is what recordings
 keep: a live run, a recording and a replay then rank alike. A text that is longer than the model
 reads is an error, not a vector of its beginning.
+Taught in notebooks/02_chunks_to_store.ipynb.
 """
 
 from __future__ import annotations

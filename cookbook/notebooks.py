@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _MINUTES = re.compile(r"(\d+)\s*min")
 _BADGE = re.compile(r"^\[!\[[^\]]*\]\([^)]*colab[^)]*\)\]\([^)]*\)$", re.MULTILINE)
+_INSTALL = re.compile(r"!pip install .*git\+https://.*")
 #: A progress bar: a line redrawn over itself, or a percentage before a bar.
 _PROGRESS = re.compile(r"\r|\d+%\|")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -103,6 +104,17 @@ def set_badge(notebook: NotebookNode, line: str) -> None:
         first.source = f"{title}\n\n{line}\n\n{rest.lstrip()}".rstrip()
 
 
+def install_line() -> str:
+    """What the setup cell of a notebook runs in Colab: clone this repository and install it."""
+    return f"!pip install -q git+https://github.com/{repository()}"
+
+
+def set_install(notebook: NotebookNode) -> None:
+    """Let the line that installs the cookbook name this repository, wherever a code cell has one."""
+    for cell in _code(notebook):
+        cell.source = _INSTALL.sub(install_line(), cell.source)
+
+
 # ---------------------------------------------------------------- execution
 
 
@@ -141,6 +153,7 @@ def render(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         notebook = read(path)
         set_badge(notebook, badge(path))
+        set_install(notebook)
         execute(notebook, path, PROVIDER="replay")
         write(normalise(notebook), path)
         yield path

@@ -162,7 +162,7 @@ class RecordedEmbedder:
         return self._records.take(texts)
 
     def describe(self) -> str:
-        return f"embedder {self.fingerprint.name} (replay of {len(self._records.vectors)} recorded texts)"
+        return f"embedder {self.fingerprint.name} (replay of recorded vectors)"
 
 
 class RecordingEmbedder:

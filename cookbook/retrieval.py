@@ -1,4 +1,7 @@
-"""From a corpus name to a retriever: documents, chunks, vectors and an index, put together in one place."""
+"""From a corpus name to a retriever: documents, chunks, vectors and an index, put together in one place.
+
+Taught in notebooks/02_chunks_to_store.ipynb.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 In memory, in a folder or on a server it is the same class and the same calls. Every hit carries the
 kind of its score, and equal scores are ordered by document and position, so results never shuffle.
+Taught in notebooks/02_chunks_to_store.ipynb.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from cookbook.notebooks import badge, listed, normalise, read, repository
+from cookbook.notebooks import badge, install_line, listed, normalise, read, repository
 from cookbook.paths import NOTEBOOKS, ROOT
 
 Rule = Callable[[NotebookNode, Path], Iterator[str]]
@@ -20,6 +20,7 @@ RULES: dict[str, Rule] = {}
 
 MEDIAN_LINES, MOST_LINES = 12, 40
 SETUP = 'os.environ.setdefault("PROVIDER", "replay")'
+COLAB = 'if "google.colab" in sys.modules:'
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:home|Users|root|work|tmp|var/folders)/|[A-Z]:\\Users")
 LINK = re.compile(r"\]\(<?([^)\s>]+)")
 NOTEBOOK_PATH = re.compile(r"notebooks/[\w./-]+\.ipynb")
@@ -40,9 +41,7 @@ def outputs(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
 
 def parsed(cell: NotebookNode) -> ast.Module:
     """The cell without IPython's own lines, which are no Python."""
-    return ast.parse(
-        "\n".join("pass" if re.match(r"\s*[%!]", line) else line for line in cell.source.split("\n"))
-    )
+    return ast.parse(re.sub(r"^([ \t]*)[%!].*", r"\1pass", cell.source, flags=re.MULTILINE))
 
 
 # ---------------------------------------------------------------- what was run
@@ -145,6 +144,13 @@ def setup_names_the_provider(notebook, path):
 
 
 @rule
+def setup_installs_in_colab(notebook, path):
+    for line in (COLAB, install_line()):
+        if not code(notebook) or line not in code(notebook)[0].source:
+            yield f"the first code cell does not say {line}"
+
+
+@rule
 def imports_are_plain(notebook, path):
     for n, cell in enumerate(code(notebook), 1):
         for node in ast.walk(parsed(cell)):
@@ -209,7 +215,7 @@ def good() -> NotebookNode:
     """A notebook that every rule accepts."""
     cells = [
         new_markdown_cell(f"# Example\n\n{badge(HERE)}\n\nTakes 5 minutes."),
-        new_code_cell(f"import os\n\n{SETUP}", execution_count=1),
+        new_code_cell(f"import os\nimport sys\n\n{SETUP}\n{COLAB}\n    {install_line()}", execution_count=1),
         new_markdown_cell(
             "Two and two, see [the licence](../LICENSE) and [a site](https://example.org/x.md)."
         ),
@@ -259,6 +265,8 @@ BAD = [
     ),
     ("begins_with_title_minutes_and_badge", lambda nb: nb.cells[0].update(source="# Example\n\n5 minutes")),
     ("setup_names_the_provider", lambda nb: nb.cells[1].update(source="import os")),
+    ("setup_installs_in_colab", lambda nb: nb.cells[1].update(source=nb.cells[1].source.replace("git+", ""))),
+    ("setup_installs_in_colab", lambda nb: nb.cells[1].update(source=f"import os\n\n{SETUP}")),
     ("imports_are_plain", lambda nb: last(nb).update(source="%time\nfrom os import *")),
     ("imports_are_plain", lambda nb: last(nb).update(source="import sys\nsys.path.append('..')")),
     ("links_lead_somewhere", lambda nb: nb.cells[2].update(source="[gone](02_gone.ipynb#here)")),

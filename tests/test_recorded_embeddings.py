@@ -52,7 +52,7 @@ def test_a_replay_gives_what_the_recording_gave(recordings: Path) -> None:
     replayed = RecordedEmbedder(FINGERPRINT)
     assert np.array_equal(replayed.embed(texts[::-1]), recorded[::-1])
     assert replayed.embed([]).shape == (0, 256)
-    assert replayed.describe() == "embedder scripted (replay of 3 recorded texts)"
+    assert replayed.describe() == "embedder scripted (replay of recorded vectors)"
     assert recorder.describe().endswith("recording to notes.npz")
     assert sorted(p.name for p in recordings.iterdir() if p.suffix != ".lock") == ["notes.npz"]
 

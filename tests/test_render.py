@@ -127,6 +127,15 @@ def test_the_badge_is_written_below_the_title_and_replaced_later(folder):
         notebooks.set_badge(new_notebook(cells=[new_code_cell("1")]), line)
 
 
+def test_the_install_line_names_this_repository_whatever_it_named_before(folder):
+    made = new_notebook(
+        cells=[new_code_cell("if x:\n    !pip install -q git+https://github.com/eve/old  # y\n1")]
+    )
+    for _ in range(2):
+        notebooks.set_install(made)
+        assert made.cells[0].source == "if x:\n    !pip install -q git+https://github.com/ana/book\n1"
+
+
 def test_render_executes_in_the_folder_of_the_notebook_on_the_recordings(folder):
     source = "import os\nprint(os.getcwd(), os.environ['PROVIDER'])\nopen('left.txt', 'w').close()"
     path = save(folder / "01_a.ipynb", source, "6 * 7")

@@ -11,7 +11,7 @@ Every chunker takes documents (or plain strings) and gives chunks that obey the 
 - ``chunk_id`` is ``<doc_id>#<n>``; the same text gives the same ids on every machine.
 - ``headings`` is the path of Markdown headings the chunk starts under, its own heading included.
 
-Taught in notebooks/02_chunking.ipynb.
+Taught in notebooks/01_corpus_to_chunks.ipynb.
 """
 
 from collections.abc import Callable
