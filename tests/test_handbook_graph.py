@@ -232,17 +232,33 @@ def test_an_unsupported_draft_is_written_again_with_feedback():
     assert "For 90 days." in scripted.seen_feedback[1]
 
 
+def test_the_same_draft_again_sends_the_search_elsewhere():
+    graph, _ = build(
+        drafts=["For 90 days.", "For 90 days.", "For 30 days."], support=[Support.NONE, Support.FULLY]
+    )
+    answer = graph.answer("How long?")
+    assert answer.text == "For 30 days."
+    assert answer.trace.nodes[3:8] == ["generate", "check_support", "regenerate", "rewrite", "retrieve"]
+
+
+def test_the_same_draft_for_ever_is_a_refusal_that_says_so():
+    graph, _ = build(drafts=["For 90 days."], support=[Support.NONE], caps=Caps(rewrites=0))
+    answer = graph.answer("How long?")
+    assert answer.reason is Reason.NOT_SUPPORTED
+    assert answer.trace.nodes[3:] == ["generate", "check_support", "regenerate", "refuse"]
+
+
 def test_always_unsupported_stops_at_the_cap_and_says_nothing_of_the_draft():
-    graph, _ = build(drafts=["For 90 days."], support=[Support.NONE])
+    graph, _ = build(drafts=["For 90 days.", "For 91 days.", "For 92 days."], support=[Support.NONE])
     answer = graph.answer("How long?")
     assert (answer.status, answer.reason) == (Status.REFUSED, Reason.NOT_SUPPORTED)
     assert answer.trace.nodes.count("regenerate") == 2
     assert answer.trace.calls == 1 + 5 + 3 + 3
-    assert "90" not in answer.text
+    assert "9" not in answer.text
 
 
 def test_partly_supported_is_not_supported():
-    graph, _ = build(support=[Support.PARTIALLY])
+    graph, _ = build(support=[Support.PARTIALLY], drafts=["a", "b", "c"])
     assert graph.answer("How long?").reason is Reason.NOT_SUPPORTED
 
 
@@ -346,6 +362,7 @@ def test_ceilings_are_reached_and_never_passed(rewrites, regenerations, k):
     caps = Caps(rewrites, regenerations)
     graph, _ = build(
         caps=caps,
+        drafts=[f"draft {n}" for n in range(40)],
         support=[Support.NONE] * regenerations + [Support.FULLY],
         usefulness=[Usefulness.NOT_USEFUL],
     )

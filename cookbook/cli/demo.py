@@ -28,11 +28,11 @@ CORPUS = "larkspur"
 WEIGHTS = ("all-minilm-l6-v2", "qwen2.5-coder-1.5b")
 ANSWERED = "Can I export my data after I cancel my plan?"
 REFUSED = "How much does the starter plan cost per month?"
-RESCUED = "How do I get rid of a board without losing its tasks?"
+RESCUED = "how mnay gusets fit in a projcet"
 QUESTIONS = {
     ANSWERED: "two chapters of the handbook have a part in the answer",
     REFUSED: "the handbook names no price",
-    RESCUED: "the handbook says it in other words",
+    RESCUED: "the handbook knows, but a misspelt question finds the wrong sections",
 }
 """Asked in this order, each with what is true of it whatever the model says."""
 COMPARED = ("vanilla", "handbook_graph", "extractive")

@@ -33,7 +33,8 @@ def ask_binary(
     else:
         yes = choice.probabilities["yes"]
         word = "yes" if yes >= threshold else "no"
-        probability = yes if word == "yes" else 1.0 - yes
+        # A provider without log-probabilities says which word, not how sure it is.
+        probability = None if choice.probability is None else yes if word == "yes" else 1.0 - yes
         verdict = Verdict(decision, labels[word], probability=probability, subject=subject)
     note_verdict(verdict)
     return verdict

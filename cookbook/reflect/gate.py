@@ -41,7 +41,7 @@ class LLMGate:
             verdict = Verdict(
                 Decision.RETRIEVE,
                 Retrieve.YES if yes else Retrieve.NO,
-                probability=search if yes else 1.0 - search,
+                probability=None if choice.probability is None else search if yes else 1.0 - search,
                 reason="" if yes else choice.label,
             )
         note_verdict(verdict)

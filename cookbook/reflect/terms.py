@@ -41,5 +41,5 @@ def lost_terms(question: str, query: str) -> list[str]:
 
 def content_words(text: str) -> set[str]:
     """Lower-cased words and codes that are not stop words, with a plural s taken off."""
-    words = (w.lower() for w in _WORD.findall(text))
+    words = (w.lower().removesuffix("'s") for w in _WORD.findall(text))
     return {w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in words} - _STOP

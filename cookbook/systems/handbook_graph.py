@@ -2,7 +2,9 @@
 
 Three loops around retrieve-and-generate, each with its own counter and its own cap:
 no relevant passage -> rewrite the query; not supported -> regenerate with the checker's feedback;
-not useful -> rewrite with that feedback. Counters move in nodes, routers only read.
+not useful -> rewrite with that feedback. A loop that would only repeat itself ends early: a passage is
+graded once, a query tried before stops the search, and a draft that comes back word for word sends the
+search to other passages. Counters move in nodes, routers only read.
 """
 
 from __future__ import annotations
@@ -73,6 +75,7 @@ class State(TypedDict):
     judged: dict[str, Verdict[Relevance]]
     keeps: list[Hit]
     draft: Draft | None
+    repeated: bool
     feedback: str
     gate: Verdict[Retrieve] | None
     support: Verdict[Support] | None
@@ -92,6 +95,7 @@ def fresh_state(question: str) -> State:
         judged={},
         keeps=[],
         draft=None,
+        repeated=False,
         feedback="",
         gate=None,
         support=None,
@@ -211,6 +215,7 @@ class HandbookGraph:
             "tried": [*state["tried"], query],
             "keeps": [],
             "draft": None,
+            "repeated": False,
             "support": None,
             "usefulness": None,
             "feedback": "",
@@ -239,7 +244,14 @@ class HandbookGraph:
 
     def _regenerate(self, state: State) -> dict[str, Any]:
         with step("regenerate") as entry:
-            return {**self._write(state, entry), "regenerations": state["regenerations"] + 1}
+            written = self._write(state, entry)
+            rejected, again = state["draft"], written["draft"]
+            written["regenerations"] = state["regenerations"] + 1
+            if rejected and again and again.text == rejected.text:
+                # The same words again would be rejected again: what is wrong is the passages.
+                entry.note = f"{again.text} (the same again)"
+                written |= {"repeated": True, "support": state["support"]}
+            return written
 
     def _write(self, state: State, entry: Any) -> dict[str, Any]:
         try:
@@ -304,7 +316,9 @@ class HandbookGraph:
     def _after_draft(self, state: State) -> str:
         if state["failure"]:
             return "refuse"
-        return self._may_rewrite(state) if _written(state).abstained else "check_support"
+        if _written(state).abstained or state["repeated"]:
+            return self._may_rewrite(state)
+        return "check_support"
 
     def _after_support(self, state: State) -> str:
         verdict = state["support"]

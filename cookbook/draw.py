@@ -1,0 +1,138 @@
+"""Pictures of graphs, drawn from the compiled code and not from memory.
+
+Forward edges run left to right; an edge that leads back is a loop and bends below or above. With a
+trace, the path that was taken is dark and each edge says how often it was used.
+Taught in notebooks/00_start_here.ipynb.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from cookbook.schema import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Edge = tuple[str, str]
+START, END = "__start__", "__end__"
+
+_INK, _PALE, _LOOP, _GUILTY = "#22303c", "#c3ccd4", "#2a7fb8", "#c8371b"
+
+
+def edges_of(compiled: Any) -> list[Edge]:
+    """The edges of a compiled LangGraph, as (from, to), in the order in which they were added."""
+    return [(edge.source, edge.target) for edge in compiled.get_graph().edges]
+
+
+def levels_of(edges: Sequence[Edge]) -> dict[str, int]:
+    """The column of each node: its distance from the start. Nodes that only end stand together in the last
+    column before the end, wherever they are reached from."""
+    ahead: dict[str, list[str]] = {}
+    for source, target in edges:
+        ahead.setdefault(source, []).append(target)
+    level, queue = {START: 0}, deque([START])
+    while queue:
+        node = queue.popleft()
+        for target in ahead.get(node, []):
+            if target not in level:
+                level[target] = level[node] + 1
+                queue.append(target)
+    last = max(at for node, at in level.items() if ahead.get(node) != [END] and node != END) + 1
+    return {
+        node: last + 1 if node == END else last if ahead.get(node) == [END] else at
+        for node, at in level.items()
+    }
+
+
+def edges_taken(trace: Trace) -> Counter[Edge]:
+    """How often a request used each edge, the ones from the start and to the end included."""
+    path = [START, *trace.nodes, END]
+    return Counter(pairwise(path))
+
+
+def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Edge] = ()) -> Figure:
+    """A picture of a compiled graph. ``trace`` shows one request's path, ``mark`` paints edges red.
+
+    Raises ValueError for a marked edge that the graph does not have.
+    """
+    from matplotlib.figure import Figure
+
+    edges = edges_of(compiled)
+    if strange := set(mark) - set(edges):
+        raise ValueError(f"the graph has no edge {sorted(strange)[0]}")
+    spots = _spots(levels_of(edges))
+    taken = edges_taken(trace) if trace else None
+    width = max(x for x, _ in spots.values())
+    height = max(y for _, y in spots.values()) - min(y for _, y in spots.values())
+    figure = Figure(figsize=(0.92 * (width + 1.4), 0.92 * (height + 2.2)), layout="constrained")
+    axes = figure.add_subplot()
+    for edge in edges:
+        used = None if taken is None else taken[edge]
+        _draw_edge(axes, spots, edge, used, guilty=edge in mark)
+    for node, spot in spots.items():
+        dark = taken is None or node in (START, END) or any(node in edge for edge in taken)
+        _draw_node(axes, node, spot, dark)
+    axes.set_axis_off()
+    axes.set_aspect("equal")  # arcs are bent on the page, labels are placed in data: the two must agree
+    axes.set_xlim(-0.7, width + 0.7)
+    middle = [y for _, y in spots.values()]
+    axes.set_ylim(min(middle) - 0.9, max(middle) + 1.3)
+    return figure
+
+
+def _spots(level: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+    """Columns by level, each centred; within a column the nodes keep the order in which they were found."""
+    columns: dict[int, list[str]] = {}
+    for node, at in level.items():
+        columns.setdefault(at, []).append(node)
+    return {
+        node: (1.6 * at, 1.3 * ((len(column) - 1) / 2 - row))
+        for at, column in columns.items()
+        for row, node in enumerate(column)
+    }
+
+
+def _draw_edge(
+    axes: Axes, spots: Mapping[str, tuple[float, float]], edge: Edge, used: int | None, *, guilty: bool
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    (x0, y0), (x1, y1) = spots[edge[0]], spots[edge[1]]
+    back = x1 <= x0
+    # A long edge on one line would run through the nodes between: it bends away from them.
+    bend = 0.45 if back else -0.28 if x1 - x0 > 2 and y0 == y1 else 0.0
+    colour = _GUILTY if guilty else _PALE if used == 0 else _LOOP if back else _INK
+    arrow = FancyArrowPatch(
+        (x0, y0),
+        (x1, y1),
+        connectionstyle=f"arc3,rad={bend}",
+        arrowstyle="-|>",
+        mutation_scale=11,
+        shrinkA=22,
+        shrinkB=24,
+        linewidth=2.2 if guilty or used else 1.1,
+        color=colour,
+        zorder=1 if used == 0 else 2,
+    )
+    axes.add_patch(arrow)
+    if used:
+        across = (x1 - x0, y1 - y0)
+        middle = ((x0 + x1) / 2 + bend / 2 * across[1], (y0 + y1) / 2 - bend / 2 * across[0])
+        axes.annotate(
+            f"{used}×", middle, color=colour, fontsize=8, ha="center", va="center", zorder=4,
+            bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none"},
+        )  # fmt: skip
+
+
+def _draw_node(axes: Axes, node: str, spot: tuple[float, float], dark: bool) -> None:
+    label = {START: "start", END: "end"}.get(node, node.replace("_", "\n", 1))
+    axes.annotate(
+        label, spot, fontsize=8.5, ha="center", va="center", zorder=5, color=_INK if dark else "#8b97a2",
+        bbox={"boxstyle": "round,pad=0.45", "fc": "#f4f7fa" if dark else "white", "ec": _INK if dark else _PALE},
+    )  # fmt: skip
+    axes.plot(*spot, alpha=0)

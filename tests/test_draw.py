@@ -1,0 +1,49 @@
+"""The pictures hold what the graph holds."""
+
+import pytest
+from test_handbook_graph import build
+
+from cookbook.draw import draw_graph, edges_of, edges_taken, levels_of
+from cookbook.schema import Relevance, Trace
+
+
+def words(figure):
+    return [text.get_text().replace("\n", "_") for text in figure.axes[0].texts]
+
+
+def test_every_node_and_edge_is_drawn():
+    compiled = build()[0].graph
+    figure = draw_graph(compiled)
+    assert sorted(words(figure)) == sorted(
+        ["start", "end", *(set(compiled.get_graph().nodes) - {"__start__", "__end__"})]
+    )
+    assert len(figure.axes[0].patches) == len(edges_of(compiled))
+
+
+def test_a_trace_counts_the_edges_it_took():
+    graph = build(grades=[Relevance.IRRELEVANT] * 5 + [Relevance.RELEVANT])[0]
+    taken = edges_taken(graph.answer("q").trace)
+    assert taken["retrieve", "grade"] == 2
+    assert taken["rewrite", "retrieve"] == 1
+    assert taken["check_usefulness", "__end__"] == 1
+    assert set(taken) <= set(edges_of(graph.graph))
+    labels = [
+        word for word in words(draw_graph(graph.graph, trace=graph.answer("q").trace)) if word.endswith("×")
+    ]
+    assert sorted(labels) == sorted(f"{count}×" for count in taken.values())
+
+
+def test_columns_go_from_start_to_end():
+    edges = [("__start__", "a"), ("a", "b"), ("a", "stop"), ("b", "a"), ("b", "__end__"), ("stop", "__end__")]
+    assert levels_of(edges) == {"__start__": 0, "a": 1, "b": 2, "stop": 3, "__end__": 4}
+
+
+def test_only_an_edge_that_exists_can_be_marked():
+    compiled = build()[0].graph
+    assert draw_graph(compiled, mark=[("rewrite", "retrieve")])
+    with pytest.raises(ValueError, match="no edge"):
+        draw_graph(compiled, mark=[("rewrite", "nowhere")])
+
+
+def test_an_empty_trace_takes_nothing():
+    assert edges_taken(Trace("q", "test")) == {("__start__", "__end__"): 1}
