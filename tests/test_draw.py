@@ -22,14 +22,13 @@ def test_every_node_and_edge_is_drawn():
 
 def test_a_trace_counts_the_edges_it_took():
     graph = build(grades=[Relevance.IRRELEVANT] * 5 + [Relevance.RELEVANT])[0]
-    taken = edges_taken(graph.answer("q").trace)
+    trace = graph.answer("q").trace
+    taken = edges_taken(trace)
     assert taken["retrieve", "grade"] == 2
     assert taken["rewrite", "retrieve"] == 1
     assert taken["check_usefulness", "__end__"] == 1
     assert set(taken) <= set(edges_of(graph.graph))
-    labels = [
-        word for word in words(draw_graph(graph.graph, trace=graph.answer("q").trace)) if word.endswith("×")
-    ]
+    labels = [word for word in words(draw_graph(graph.graph, trace=trace)) if word.endswith("×")]
     assert sorted(labels) == sorted(f"{count}×" for count in taken.values())
 
 
