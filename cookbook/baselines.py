@@ -94,14 +94,15 @@ class Vanilla:
 
 
 #: Fitted on the "fit" half of the Larkspur set; tests/test_baselines.py refits it and compares.
-MINILM_RELEVANCE = Sigmoid(tau=0.45, temperature=0.08, kind=ScoreKind.COSINE, fitted_on="all-minilm-l6-v2")
+MINILM_RELEVANCE = Sigmoid(tau=0.465, temperature=0.069, kind=ScoreKind.COSINE, fitted_on="all-minilm-l6-v2")
 
 
 class Extractive:
     """No LLM at all: the calibrated passage score is gate and relevance, sentences are quoted.
 
     Support holds by construction, because the answer is made of sentences of the passages.
-    Usefulness is the similarity of the best sentence to the question.
+    Usefulness is the similarity of the best sentence to the question. Three sentences at most, as many
+    as the writers may use.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Extractive:
         calibration: Sigmoid = MINILM_RELEVANCE,
         keep_at: float = 0.5,
         useful_at: float = 0.4,
-        sentences: int = 2,
+        sentences: int = 3,
     ) -> None:
         self.parts, self.calibration = parts, calibration
         self.keep_at, self.useful_at, self.sentences = keep_at, useful_at, sentences

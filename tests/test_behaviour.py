@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cookbook.eval.behaviour import Behaviour, Outcomes, behaviour, comparison
+from cookbook.eval.behaviour import Behaviour, Outcomes, behaviour, common, comparison
 from cookbook.eval.sets import EvalRow, GoldQuote
 from cookbook.schema import Answer, Provenance, Reason, Status, Step, Trace
 
@@ -62,9 +62,41 @@ def test_without_any_answer_there_is_no_mean():
 
 
 def test_comparison_has_a_column_for_each_system():
-    one = Behaviour(Outcomes(answered=3), Outcomes(refused=2), Outcomes(), rows=5, mean_calls=1.0)
-    two = Behaviour(Outcomes(refused=3), Outcomes(refused=2), Outcomes(), rows=5, mean_calls=0.0)
+    one = Behaviour(Outcomes(answered=3), Outcomes(refused=2), Outcomes(), right=0, rows=5, mean_calls=1.0)
+    two = Behaviour(Outcomes(refused=3), Outcomes(refused=2), Outcomes(), right=0, rows=5, mean_calls=0.0)
     rows = comparison({"vanilla": one, "extractive": two})
     assert {"": "answerable: answered", "vanilla": 3, "extractive": 0} in rows
     assert rows[-1] == {"": "calls a question", "vanilla": 1.0, "extractive": 0.0}
     assert comparison({}) == []
+
+
+def test_only_an_answer_that_states_the_facts_is_right():
+    fact = EvalRow(
+        "r",
+        "Why?",
+        "25 guests.",
+        "answerable",
+        "answer",
+        (GoldQuote("a.md", "words"),),
+        (),
+        "report",
+        facts=(("25", "twenty-five"),),
+    )
+    pairs = [
+        (fact, answer(Status.ANSWERED, text="Up to 25 guests.")),
+        (fact, answer(Status.ANSWERED, text="Up to 250 guests.")),
+        (fact, answer(Status.REFUSED, text="25")),
+        (fact, None),
+    ]
+    assert behaviour(pairs).right == 1
+
+
+def test_systems_are_compared_on_rows_that_all_of_them_have():
+    one, two = (EvalRow(n, "Why?", "", "off_topic", "refuse", (), (), "report") for n in ("one", "two"))
+    refused = answer(Status.REFUSED)
+    results = {"a": [(one, refused), (two, refused)], "b": [(one, None), (two, refused)]}
+    assert {name: [row.id for row, _ in pairs] for name, pairs in common(results).items()} == {
+        "a": ["two"],
+        "b": ["two"],
+    }
+    assert common({}) == {}

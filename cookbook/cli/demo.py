@@ -125,16 +125,19 @@ def _live() -> dict[str, Any] | None:
 
 
 def _compare(parts: Parts) -> dict[str, Behaviour]:
-    from cookbook.eval.behaviour import behaviour, comparison
+    """Three systems on the rows for which each of them has its replies recorded."""
+    from cookbook.eval.behaviour import behaviour, common, comparison
     from cookbook.eval.sets import load_eval_set
 
     rows = load_eval_set(CORPUS)
-    _title(f"{len(rows)} questions, three systems")
-    results = {}
+    answers = {}
     for name in COMPARED:
         with working(f"replaying {name}"):
             system = _build(name, parts)
-            results[name] = behaviour((row, _recorded(system, row.question)) for row in rows)
+            answers[name] = [(row, _recorded(system, row.question)) for row in rows]
+    shared = common(answers)
+    results = {name: behaviour(pairs) for name, pairs in shared.items()}
+    _title(f"Three systems on the same {results[COMPARED[0]].rows} of {len(rows)} questions")
     show_table(comparison(results))
     return results
 

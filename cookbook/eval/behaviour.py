@@ -1,18 +1,22 @@
 """Answered or refused, and should it have: the 2x2 table that shows what a loop's checks buy and cost.
 
-It counts what systems did, not whether an answer is right. Status is read from the answer's own
-field, never guessed from its prose, and a failed grader counts as neither answered nor refused.
+Status is read from the answer's own field, never guessed from its prose, and a failed grader counts
+as neither answered nor refused. An answer is called right when it states the facts that the row names;
+that is a check of words and numbers, so a text that lists everything can pass it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cookbook.eval.sets import EvalRow
 from cookbook.schema import Answer, Status
+
+Pair = tuple[EvalRow, Answer | None]
+"""A row with what a system said to it; None when it could not be run (no recording of it)."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,15 @@ class Behaviour:
     """What one system did on the rows it has an answer for.
 
     ``answerable`` rows should be answered and ``unanswerable`` ones refused; ``direct`` rows need no
-    passage (a greeting, a sum) and stand outside the 2x2. ``rows`` counts all rows that were given,
+    passage (a greeting, a sum) and stand outside the 2x2. ``right`` are the answerable rows whose answer
+    states their facts. ``rows`` counts all rows that were given,
     ``mean_calls`` is per answer, None when there is none.
     """
 
     answerable: Outcomes
     unanswerable: Outcomes
     direct: Outcomes
+    right: int
     rows: int
     mean_calls: float | None
 
@@ -53,6 +59,7 @@ class Behaviour:
         return {
             "rows it has an answer for": f"{self.covered} of {self.rows}",
             "answerable: answered": self.answerable.answered,
+            "answerable: answered right": self.right,
             "answerable: refused": self.answerable.refused,
             "unanswerable: answered": self.unanswerable.answered,
             "unanswerable: refused": self.unanswerable.refused,
@@ -70,8 +77,15 @@ def comparison(systems: Mapping[str, Behaviour]) -> list[dict[str, Any]]:
     return [{"": number, **{name: column[number] for name, column in columns.items()}} for number in numbers]
 
 
-def behaviour(pairs: Iterable[tuple[EvalRow, Answer | None]]) -> Behaviour:
-    """Count rows with their answers; None means that this row could not be run (no recording of it)."""
+def common(results: Mapping[str, Sequence[Pair]]) -> dict[str, list[Pair]]:
+    """Only the rows that every system has an answer for, so that they are compared on the same questions."""
+    held = [{row.id for row, answer in pairs if answer is not None} for pairs in results.values()]
+    shared = set.intersection(*held) if held else set()
+    return {name: [pair for pair in pairs if pair[0].id in shared] for name, pairs in results.items()}
+
+
+def behaviour(pairs: Iterable[Pair]) -> Behaviour:
+    """Count rows with their answers. A row without an answer lowers ``covered`` and nothing else."""
     pairs = list(pairs)
     done = [(row, answer) for row, answer in pairs if answer is not None]
     ended: Mapping[str, Counter[Status]] = {name: Counter() for name in ("answer", "refuse", "direct")}
@@ -82,6 +96,10 @@ def behaviour(pairs: Iterable[tuple[EvalRow, Answer | None]]) -> Behaviour:
         answerable=_outcomes(ended["answer"]),
         unanswerable=_outcomes(ended["refuse"]),
         direct=_outcomes(ended["direct"]),
+        right=sum(
+            row.behaviour == "answer" and answer.status is Status.ANSWERED and row.states(answer.text)
+            for row, answer in done
+        ),
         rows=len(pairs),
         mean_calls=sum(calls) / len(calls) if calls else None,
     )

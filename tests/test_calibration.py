@@ -1,0 +1,59 @@
+"""The cut-offs in the package are the ones that the recorded scores of the "fit" rows give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cookbook.baselines import MINILM_RELEVANCE
+from cookbook.embedders import get_embedder
+from cookbook.errors import ReplayMiss
+from cookbook.eval.sets import load_eval_set
+from cookbook.providers import LLMClient
+from cookbook.reflect.calibrate import fit_sigmoid
+from cookbook.reflect.relevance import KEEP_AT, LLMRelevance
+from cookbook.retrieval import open_retriever
+from cookbook.schema import Relevance, ScoreKind
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """The five nearest passages of each "fit" question, with whether they hold a gold quote."""
+    retriever = open_retriever("larkspur", embedder="replay")
+    rows = [row for row in load_eval_set("larkspur") if row.split == "fit" and row.behaviour != "direct"]
+    return [
+        (row, hit, any(quote.stands_in(hit.chunk) for quote in row.gold))
+        for row in rows
+        for hit in retriever.retrieve(row.question, 5)
+    ]
+
+
+def test_the_extractive_reader_uses_what_its_fit_gives(labelled):
+    found = fit_sigmoid(
+        [hit.score for _, hit, _ in labelled], [gold for *_, gold in labelled], ScoreKind.COSINE
+    )
+    assert (len(labelled), sum(gold for *_, gold in labelled)) == (175, 28)
+    assert found.tau == pytest.approx(MINILM_RELEVANCE.tau, abs=0.001)
+    assert found.temperature == pytest.approx(MINILM_RELEVANCE.temperature, abs=0.001)
+    assert get_embedder("replay").fingerprint.name == MINILM_RELEVANCE.fitted_on
+
+
+def test_the_judge_is_cut_off_where_it_separates_best(labelled):
+    """Within two points of the best balanced accuracy that any cut-off reaches on the recorded grades."""
+    judge = LLMRelevance(LLMClient("replay"))
+    scores, gold = [], []
+    for row, hit, is_gold in labelled:
+        try:
+            [verdict] = judge.grade(row.question, [hit])
+        except ReplayMiss:
+            continue
+        scores.append(verdict.probability if verdict.label is Relevance.RELEVANT else 1 - verdict.probability)
+        gold.append(is_gold)
+    score, right = np.array(scores), np.array(gold)
+    assert len(score) >= 70
+    assert right.sum() >= 15
+
+    def balanced(cut: float) -> float:
+        return ((score >= cut)[right].mean() + (score < cut)[~right].mean()) / 2
+
+    assert balanced(KEEP_AT) >= max(balanced(cut) for cut in np.arange(0.3, 0.8, 0.01)) - 0.02

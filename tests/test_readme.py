@@ -1,0 +1,44 @@
+"""What the README promises, held against the repository."""
+
+import re
+import subprocess
+import sys
+
+from typer.main import get_command
+
+from cookbook.cli import app
+from cookbook.notebooks import listed
+from cookbook.paths import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+SHELL = "\n".join(re.findall(r"```\n(.*?)```", README, re.DOTALL))
+
+
+def test_the_code_on_the_first_page_runs_and_is_short():
+    [code] = CODE
+    assert len([line for line in code.splitlines() if line.strip()]) <= 12
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused no_relevant_passage 8\n")
+
+
+def test_the_table_of_notebooks_is_true():
+    rows = re.findall(r"^\| \[(.+?)\]\(notebooks/(.+?)\) \| .+? \| (\d+) \|$", README, re.MULTILINE)
+    there = [(f"{book.name[:2]} {book.title}", book.name, str(book.minutes)) for book in listed()]
+    # The table may shorten a title at its colon.
+    assert rows == [(title.split(":")[0], name, minutes) for title, name, minutes in there]
+
+
+def test_the_commands_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"^make ([a-z]+)", SHELL, re.MULTILINE)):  # make demo, make test
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    commands = set(get_command(app).commands)
+    named = set(re.findall(r"^(?:\.venv/bin/)?cookbook ([a-z]+)", SHELL, re.MULTILINE))
+    assert {"ask", "demo", "doctor", "models", "systems"} <= named <= commands
+
+
+def test_links_lead_somewhere():
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", README):
+        assert (ROOT / link).exists(), link
