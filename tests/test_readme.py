@@ -11,8 +11,9 @@ from cookbook.notebooks import listed
 from cookbook.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-SHELL = "\n".join(re.findall(r"```\n(.*?)```", README, re.DOTALL))
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+CODE = [text for language, text in BLOCKS if language == "python"]
+SHELL = "\n".join(text for language, text in BLOCKS if not language)
 
 
 def test_the_code_on_the_first_page_runs_and_is_short():
