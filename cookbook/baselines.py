@@ -143,7 +143,7 @@ class Extractive:
                 Provenance.PASSAGES,
                 trace,
                 citations=tuple(dict.fromkeys(hit.chunk_id for hit, _ in quotes)),
-                contexts=tuple(keeps),
+                contexts=tuple(hits),  # what it did not quote is named as uncited
             )
 
         return run_request(self.parts, "extractive", question, Budget(0), body)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,13 @@ def test_ask_without_provider_takes_the_local_model_if_it_is_here(monkeypatch, w
     assert first.endswith("PROVIDER is not set and the weights of this model are here")
 
 
-def test_ask_without_provider_and_weights_quotes_instead(no_weights, word_counts):
+def test_ask_without_a_model_quotes_instead(monkeypatch, no_weights, word_counts):
+    found = models.status(QWEN)
+    monkeypatch.setattr(
+        models,
+        "status",
+        lambda name: replace(found, name=name, state="fetched" if name == MINILM else "missing"),
+    )
     result = run("ask", QUESTION)
     first = result.stdout.splitlines()[0]
     assert first.startswith("extractive with no model, ")
@@ -122,8 +129,19 @@ def test_a_system_asked_for_by_name_is_never_swapped(no_weights):
     assert f"cookbook models fetch {QWEN}" in line
 
 
-def test_ask_without_the_weights_of_the_embedder(no_weights):
-    refused(run("ask", QUESTION), f"cookbook models fetch {MINILM}")
+def test_ask_without_any_weights_replays_the_vectors_and_says_so(no_weights):
+    result = run("ask", "How much does the starter plan cost per month?", "--json")
+    assert "replay of recorded vectors" in result.stderr
+    assert f"nor are those of {MINILM}, so only recorded questions can be asked" in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["status"], found["reason"]) == ("refused", "no_relevant_passage")
+
+
+def test_ask_without_any_weights_names_what_it_lacks(no_weights):
+    result = run("ask", "Was this ever recorded?")
+    assert result.exit_code == 2
+    assert f"cookbook models fetch {MINILM}" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
 # ---------------------------------------------------------------- ask, going wrong

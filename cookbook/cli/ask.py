@@ -31,7 +31,7 @@ def ask(
         from cookbook.assemble import parts_for
         from cookbook.systems import build
 
-        parts = parts_for(corpus, client=choice.client, needs_model=False, k=k)
+        parts = parts_for(corpus, client=choice.client, needs_model=False, embedder=choice.embedder, k=k)
         ran = Ran.of(choice, corpus, parts)
     print(str(ran))
     with working("thinking"):

@@ -18,20 +18,25 @@ if TYPE_CHECKING:
     from cookbook.systems.base import Parts
 
 DEFAULT_SYSTEM = "handbook_graph"
+EMBEDDER = "all-minilm-l6-v2"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A system, the client it runs on (None for a reader without a model), and why."""
+    """A system, the client it runs on (None for a reader without a model), its embedder, and why.
+
+    ``embedder`` None is the one that belongs to ``PROVIDER``.
+    """
 
     system: str
     client: LLMClient | None
     why: str
+    embedder: str | None = None
 
 
 def choose(system: str | None) -> Choice:
     """The choice for a system, or for the default one. Raises ConfigError, MissingKey or WeightsError."""
-    from cookbook.providers import LLMClient
+    from cookbook.providers import LLMClient, models
     from cookbook.providers.names import RECORDED_MODEL
     from cookbook.systems import entry
 
@@ -44,7 +49,11 @@ def choose(system: str | None) -> Choice:
             raise ConfigError(
                 f"{system} needs a model and {lack}; or set PROVIDER, for example PROVIDER=replay"
             )
-        return Choice("extractive", None, f"PROVIDER is not set and {lack}")
+        why = f"PROVIDER is not set and {lack}"
+        if models.status(EMBEDDER).state != "missing":
+            return Choice("extractive", None, why)
+        why += f"; nor are those of {EMBEDDER}, so only recorded questions can be asked"
+        return Choice("extractive", None, why, embedder="replay")
     why = "PROVIDER is not set and the weights of this model are here"
     return Choice(system or DEFAULT_SYSTEM, LLMClient(RECORDED_MODEL), why)
 
