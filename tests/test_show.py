@@ -87,6 +87,7 @@ def test_an_answer_in_full():
         "ANSWERED from passages",
         "Yes, for 30 days [1].",
         "  [export.md#1]  Data export > After cancelling",
+        "  read and not cited: billing.md#0",
         "",
         "node       calls   tokens   seconds   what it saw",
         "─" * 88,
