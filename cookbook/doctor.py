@@ -135,9 +135,9 @@ def texts() -> Iterator[Check]:
 
 def recordings() -> Iterator[Check]:
     """Recorded replies by model, and recorded embeddings by fingerprint."""
+    from cookbook.embedders.recorded import Records, folder
     from cookbook.providers.replay import recorded_dates
     from cookbook.providers.replay import recordings as replies
-    from cookbook.recorded_embeddings import Records, folder
 
     def by_model() -> str:
         models = Counter(entry["model"] for entry in replies())

@@ -15,10 +15,9 @@ from cookbook.chunkers import CHUNKERS
 from cookbook.corpora import load_corpus
 from cookbook.embedders import Embedder, get_embedder
 from cookbook.errors import ConfigError
-from cookbook.points import Filters
 from cookbook.providers.meter import open_meters
 from cookbook.schema import Chunk, Document, Hit
-from cookbook.stores import QdrantBackend
+from cookbook.stores import Filters, QdrantBackend
 
 Mode = Literal["dense", "bm25", "hybrid"]
 

@@ -16,9 +16,9 @@ from cookbook.embedders import (
     require_fit,
     settle,
 )
+from cookbook.embedders.recorded import RecordedEmbedder, RecordingEmbedder
 from cookbook.errors import CallError, ConfigError, WeightsError
 from cookbook.providers import gateway
-from cookbook.recorded_embeddings import RecordedEmbedder, RecordingEmbedder
 
 # ---------------------------------------------------------------- fingerprints
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from cookbook import paths
 from cookbook.chunkers import CHUNKERS
 from cookbook.embedders import Fingerprint, HashEmbedder, MiniLM, Vectors, WordTokenizer
-from cookbook.errors import ConfigError, FingerprintMismatch, ReplayMiss, WeightsError
-from cookbook.recorded_embeddings import (
+from cookbook.embedders.recorded import (
     RecordedEmbedder,
     RecordedTokenizer,
     RecordingEmbedder,
     RecordingTokenizer,
     Records,
 )
+from cookbook.errors import ConfigError, FingerprintMismatch, ReplayMiss, WeightsError
 from cookbook.retrieval import cut
 from cookbook.schema import Document
 

@@ -14,9 +14,8 @@ import pytest
 
 from cookbook.embedders import Fingerprint, HashEmbedder, Vectors
 from cookbook.errors import ConfigError, FingerprintMismatch, StoreError
-from cookbook.indexing import IndexReport
 from cookbook.schema import Chunk, Hit, ScoreKind
-from cookbook.stores import RRF_K, QdrantBackend
+from cookbook.stores import RRF_K, IndexReport, QdrantBackend
 
 HASH = HashEmbedder()
 DIM = HASH.fingerprint.dim

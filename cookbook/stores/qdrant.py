@@ -1,4 +1,4 @@
-"""The vector store: dense vectors and BM25 weights of chunks in one Qdrant collection, searched alone or fused.
+"""Dense vectors and BM25 weights of chunks in one Qdrant collection, searched alone or fused.
 
 In memory, in a folder or on a server it is the same class and the same calls. Every hit carries the
 kind of its score, and equal scores are ordered by document and position, so results never shuffle.
@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cookbook import lexical
 from cookbook.errors import ConfigError, FingerprintMismatch, StoreError
-from cookbook.indexing import IndexReport, plan_index
-from cookbook.points import Filters, has_content, point_id, to_chunk, to_filter, to_payload, to_vectors
-from cookbook.qdrant_clients import explained, open_client
 from cookbook.schema import Chunk, Hit, ScoreKind
+from cookbook.stores.clients import explained, open_client
+from cookbook.stores.indexing import IndexReport, plan_index
+from cookbook.stores.points import Filters, has_content, point_id, to_chunk, to_filter, to_payload, to_vectors
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models

@@ -22,7 +22,8 @@ import numpy as np
 from filelock import FileLock
 
 from cookbook import paths
-from cookbook.embedders import Embedder, Fingerprint, MiniLM, Vectors, require_texts, settle, start_of
+from cookbook.embedders.base import Embedder, Fingerprint, Vectors, require_texts, settle, start_of
+from cookbook.embedders.real import MiniLM
 from cookbook.errors import ConfigError, FingerprintMismatch, ReplayMiss
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cookbook.errors import ConfigError
-from cookbook.points import has_content, point_id, to_payload
 from cookbook.schema import Chunk
+from cookbook.stores.points import has_content, point_id, to_payload
 
 
 @dataclass(frozen=True)
