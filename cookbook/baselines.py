@@ -43,7 +43,7 @@ class ClosedBook:
         def body(trace: Trace) -> Answer:
             try:
                 with step("answer_directly"):
-                    text = self.parts.client.chat(prompts.DIRECT.messages(question=question))
+                    text = self.parts.client.chat(prompts.DIRECT.messages(question=prompts.as_data(question)))
             except GRADER_FAILURES:
                 return refusal(question, Reason.GRADER_FAILED, trace, hand_off=self.parts.card.hand_off)
             trace.stop_reason = "answered_directly"
@@ -87,6 +87,7 @@ class Vanilla:
                 Provenance.PASSAGES,
                 trace,
                 citations=draft.citations,
+                attributed=draft.attributed,
                 contexts=tuple(hits),
             )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
+from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,14 @@ def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Ed
     """
     from matplotlib.figure import Figure
 
+    class Picture(Figure):
+        """Shows itself in a notebook, whether or not pyplot was ever imported there."""
+
+        def _repr_png_(self) -> bytes:
+            buffer = BytesIO()
+            self.savefig(buffer, format="png", dpi=80, metadata={"Software": None})
+            return buffer.getvalue()
+
     edges = edges_of(compiled)
     if strange := set(mark) - set(edges):
         raise ValueError(f"the graph has no edge {sorted(strange)[0]}")
@@ -69,7 +78,7 @@ def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Ed
     taken = edges_taken(trace) if trace else None
     width = max(x for x, _ in spots.values())
     height = max(y for _, y in spots.values()) - min(y for _, y in spots.values())
-    figure = Figure(figsize=(0.92 * (width + 1.4), 0.92 * (height + 2.2)), layout="constrained")
+    figure = Picture(figsize=(0.92 * (width + 1.4), 0.92 * (height + 2.2)), layout="constrained")
     axes = figure.add_subplot()
     for edge in edges:
         used = None if taken is None else taken[edge]

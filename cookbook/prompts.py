@@ -1,7 +1,8 @@
 """Every prompt of the cookbook, once, with a version.
 
-A prompt is a system sentence, a user template and worked examples where a small model needs them. Text that comes from outside (question, passages,
-drafts) is data: it stands between tags, and :func:`as_data` takes the power from tags inside it.
+A prompt is a system sentence, a user template, and worked examples where a small model needs them.
+Text that comes from outside (question, passages, drafts) is data: it stands between tags, and
+:func:`as_data` takes the power from tags inside it.
 A change of wording needs a new version, because recordings are keyed by the exact text.
 Taught in notebooks/03_always_retrieve.ipynb.
 """

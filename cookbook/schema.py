@@ -241,6 +241,7 @@ class Answer:
     """What a system returns. A refusal's text is a fixed sentence, never part of a rejected draft.
 
     ``citations`` are chunk ids out of ``contexts``: only passages of this request can be cited.
+    ``attributed`` says that the writer cited nothing and our code found them by shared words.
     """
 
     question: str
@@ -252,6 +253,7 @@ class Answer:
     citations: tuple[str, ...] = ()
     contexts: tuple[Hit, ...] = ()
     retrieval_query: str = ""
+    attributed: bool = False
 
     def __post_init__(self) -> None:
         shown = {hit.chunk_id for hit in self.contexts}
@@ -277,6 +279,7 @@ class Answer:
             "reason": self.reason.value if self.reason else None,
             "provenance": self.provenance.value,
             "citations": list(self.citations),
+            "attributed": self.attributed,
             "uncited": list(self.uncited),
             "contexts": [
                 {"chunk_id": h.chunk_id, "text": h.text, "score": h.score, "kind": h.kind.value}

@@ -47,6 +47,8 @@ def show(answer: Answer, *, to: Console | None = None) -> None:
     to.print(Text(answer.text))
     if answer.citations:
         to.print(_citations(answer))
+    if answer.attributed and answer.citations:
+        to.print(Text("  (found by shared words: the writer cited nothing)"))
     if answer.uncited:
         to.print(Text(f"  read and not cited: {', '.join(answer.uncited)}"))
     to.print()

@@ -104,6 +104,7 @@ def test_the_default_system_is_the_graph(monkeypatch, word_counts):
 
 def test_ask_without_provider_takes_the_local_model_if_it_is_here(monkeypatch, word_counts):
     monkeypatch.setattr("cookbook.cli.choice.local_model_lacks", lambda: "")
+    monkeypatch.setattr("cookbook.cli.choice._recorded_vectors", lambda: None)
     monkeypatch.setattr("cookbook.systems.build", lambda name, parts: Stub(name))
     first = run("ask", QUESTION).stdout.splitlines()[0]
     assert first.startswith(f"handbook_graph with model local/{QWEN} (weights ")

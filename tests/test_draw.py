@@ -32,6 +32,10 @@ def test_a_trace_counts_the_edges_it_took():
     assert sorted(labels) == sorted(f"{count}×" for count in taken.values())
 
 
+def test_a_picture_shows_itself_without_pyplot():
+    assert draw_graph(build()[0].graph)._repr_png_().startswith(b"\x89PNG")
+
+
 def test_columns_go_from_start_to_end():
     edges = [("__start__", "a"), ("a", "b"), ("a", "stop"), ("b", "a"), ("b", "__end__"), ("stop", "__end__")]
     assert levels_of(edges) == {"__start__": 0, "a": 1, "b": 2, "stop": 3, "__end__": 4}

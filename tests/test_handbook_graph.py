@@ -340,6 +340,14 @@ def test_a_broken_grader_is_a_failure_and_not_a_no(part):
     assert answer.trace.nodes.count("rewrite") == 0
 
 
+def test_fresh_passages_that_cannot_be_graded_are_no_reason_to_rewrite():
+    retriever = StandInRetriever({"How long?": hits("a", "b"), "query 0": hits("b", "c")})
+    graph, _ = build(retriever, grades=[Relevance.IRRELEVANT, Relevance.IRRELEVANT, "fail"])
+    answer = graph.answer("How long?")
+    assert answer.reason is Reason.GRADER_FAILED
+    assert answer.trace.nodes.count("rewrite") == 1
+
+
 @pytest.mark.parametrize("part", ["drafts", "queries"])
 def test_a_failing_writer_or_rewriter_is_a_failure(part):
     script = {part: [ReplyUnparsable("the reply was empty")]}
@@ -394,6 +402,8 @@ def test_an_empty_question_is_refused_at_the_door():
     graph, _ = build()
     with pytest.raises(ConfigError, match="question is empty"):
         graph.answer("   ")
+    with pytest.raises(ConfigError, match="20,000 characters; shorten it to 2,000"):
+        graph.answer("why " * 5000)
 
 
 def test_every_node_and_edge_is_driven_by_some_test_above():

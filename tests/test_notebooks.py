@@ -71,6 +71,14 @@ def cells_ran_once_in_order(notebook, path):
 
 
 @rule
+def figures_have_their_picture(notebook, path):
+    for n, output in outputs(notebook):
+        data = output.get("data", {})
+        if "<Figure" in data.get("text/plain", "") and "image/png" not in data:
+            yield f"code cell {n} names a figure and shows none"
+
+
+@rule
 def nothing_is_written_to_stderr(notebook, path):
     for n, output in outputs(notebook):
         if output.get("name") == "stderr":
@@ -244,6 +252,12 @@ BAD = [
     (
         "nothing_is_written_to_stderr",
         lambda nb: last(nb).outputs.append(new_output("stream", name="stderr", text="hm")),
+    ),
+    (
+        "figures_have_their_picture",
+        lambda nb: last(nb).outputs.append(
+            new_output("display_data", {"text/plain": "<Figure size 2x2 with 1 Axes>"})
+        ),
     ),
     ("no_widgets_are_stored", lambda nb: nb.metadata.update(widgets={})),
     ("no_widgets_are_stored", lambda nb: last(nb).outputs.append(widget())),

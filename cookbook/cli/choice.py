@@ -36,7 +36,7 @@ class Choice:
 
 def choose(system: str | None) -> Choice:
     """The choice for a system, or for the default one. Raises ConfigError, MissingKey or WeightsError."""
-    from cookbook.providers import LLMClient, models
+    from cookbook.providers import LLMClient
     from cookbook.providers.names import RECORDED_MODEL
     from cookbook.systems import entry
 
@@ -50,12 +50,20 @@ def choose(system: str | None) -> Choice:
                 f"{system} needs a model and {lack}; or set PROVIDER, for example PROVIDER=replay"
             )
         why = f"PROVIDER is not set and {lack}"
-        if models.status(EMBEDDER).state != "missing":
-            return Choice("extractive", None, why)
-        why += f"; nor are those of {EMBEDDER}, so only recorded questions can be asked"
-        return Choice("extractive", None, why, embedder="replay")
+        if (embedder := _recorded_vectors()) is not None:
+            why += f"; nor are those of {EMBEDDER}, so only recorded questions can be asked"
+        return Choice("extractive", None, why, embedder)
     why = "PROVIDER is not set and the weights of this model are here"
-    return Choice(system or DEFAULT_SYSTEM, LLMClient(RECORDED_MODEL), why)
+    if (embedder := _recorded_vectors()) is not None:
+        why += f"; those of {EMBEDDER} are not, so only recorded questions can be asked"
+    return Choice(system or DEFAULT_SYSTEM, LLMClient(RECORDED_MODEL), why, embedder)
+
+
+def _recorded_vectors() -> str | None:
+    """The embedder "replay" where the real one has no weights here, else None for the usual one."""
+    from cookbook.providers import models
+
+    return "replay" if models.status(EMBEDDER).state == "missing" else None
 
 
 def local_model_lacks() -> str:

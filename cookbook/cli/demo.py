@@ -1,4 +1,4 @@
-"""``cookbook demo``: the cookbook in two minutes, as ``make demo`` shows it.
+"""``cookbook demo``: the cookbook in a few minutes, as ``make demo`` shows it.
 
 Weights, the index, three questions through the loop with their traces, one of them live if a model
 is here, and how the loop compares with what it came from. Everything but the live question is
@@ -17,6 +17,7 @@ from rich.rule import Rule
 from cookbook.cli.choice import local_model_lacks
 from cookbook.cli.output import JsonFlag, command, print_json, working
 from cookbook.errors import ReplayMiss, WeightsError
+from cookbook.reflect.relevance import KEEP_AT
 from cookbook.show import screen, show, show_table
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def _index() -> Parts:
 
 def _questions(parts: Parts) -> list[Answer]:
     _title("Three questions")
-    print(f"handbook_graph with {parts.client.describe()}; seconds are those of the recording")
+    print(f"handbook_graph with {parts.client.describe()}; seconds are those of the recording.")
+    print(f"A passage counts as relevant from P(yes) = {KEEP_AT}; shown is the probability of the verdict.")
     system = _build("handbook_graph", parts)
     answers = []
     for question, caption in QUESTIONS.items():
@@ -139,6 +141,11 @@ def _compare(parts: Parts) -> dict[str, Behaviour]:
     results = {name: behaviour(pairs) for name, pairs in shared.items()}
     _title(f"Three systems on the same {results[COMPARED[0]].rows} of {len(rows)} questions")
     show_table(comparison(results))
+    print(
+        "\nThere are two ways to be wrong: to answer what has no answer, and to refuse what has one. A loop is as\n"
+        "good as the model that judges in it, and this one is small. notebooks/00_start_here.ipynb explains the\n"
+        "traces, notebooks/03_always_retrieve.ipynb this table."
+    )
     return results
 
 

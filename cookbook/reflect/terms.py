@@ -6,7 +6,7 @@ import re
 
 #: Codes (LK-504, E0382), paths (/v1/sync), versions (v1.2.3), numbers with their unit sign.
 _EXACT = re.compile(
-    r"""(?<![\w/])/[\w./-]*\w      # a path
+    r"""(?<![\w/<])/[\w./-]*\w     # a path
       | \b[A-Za-z]+-?\d[\w.-]*\b   # a code or a version
       | \b\d[\d.,:]*%?             # a number
       | "[^"\n]{1,60}"             # a quoted phrase

@@ -15,6 +15,8 @@ from cookbook.retrieval import Retriever
 from cookbook.schema import Answer, Reason, Trace
 from cookbook.tracing import request
 
+MAX_QUESTION = 2_000  # characters; an embedder reads a few hundred words and would ignore the rest
+
 
 class System(Protocol):
     """Anything that answers a question: a loop, a baseline, a dummy."""
@@ -49,6 +51,10 @@ def run_request(
     """Open a request, run ``body`` in it, and turn an exhausted budget into a refusal."""
     if not question.strip():
         raise ConfigError("the question is empty; write one between quotes")
+    if len(question) > MAX_QUESTION:
+        raise ConfigError(
+            f"the question has {len(question):,} characters; shorten it to {MAX_QUESTION:,} at most"
+        )
     model = parts.model.chat_model if parts.model else "no model"
     with request(question, system=system, model=model, budget=budget) as trace:
         try:

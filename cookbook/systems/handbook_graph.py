@@ -197,7 +197,9 @@ class HandbookGraph:
     def _answer_directly(self, state: State) -> dict[str, Any]:
         with step("answer_directly") as entry:
             try:
-                text = self.parts.client.chat(prompts.DIRECT.messages(question=state["question"]))
+                text = self.parts.client.chat(
+                    prompts.DIRECT.messages(question=prompts.as_data(state["question"]))
+                )
             except GRADER_FAILURES as error:
                 entry.note = str(error)
                 return {"failure": str(error)}
@@ -235,7 +237,8 @@ class HandbookGraph:
                 + (f", {len(hits) - len(fresh)} judged before" if len(fresh) < len(hits) else "")
                 + (f", {failed} not graded" if failed else "")
             )
-        failure = "no passage could be graded" if grades and failed == len(hits) else ""
+        # What nobody could judge is no "no": with nothing kept, a rewrite would only look away from it.
+        failure = "no new passage could be graded" if grades and failed == len(grades) and not keeps else ""
         return {"judged": judged, "keeps": keeps, "failure": failure}
 
     def _generate(self, state: State) -> dict[str, Any]:
@@ -361,6 +364,7 @@ class HandbookGraph:
             provenance=Provenance.MODEL_MEMORY if direct else Provenance.PASSAGES,
             trace=trace,
             citations=draft.citations,
+            attributed=draft.attributed,
             contexts=tuple(state["keeps"]),
             retrieval_query=state["retrieval_query"],
         )
