@@ -8,11 +8,14 @@ plain JSON lines: litellm dropped its disk cache, and diskcache unpickles what i
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from cookbook import paths
+from cookbook.errors import ConfigError
 from cookbook.providers.call import Call, Reply, reply_of, to_entry, without_spend
 from cookbook.providers.replies import ReplyStore
 
@@ -28,6 +31,18 @@ def _open(folder: Path) -> ReplyStore:
     return ReplyStore(folder)
 
 
+@contextmanager
+def _store() -> Iterator[ReplyStore]:
+    """The store of the cache folder; ConfigError when the folder cannot be read or written."""
+    try:
+        yield _open(_folder())
+    except OSError as error:
+        raise ConfigError(
+            f"cannot use {error.filename or _folder()} ({error.strerror or error}); "
+            "set COOKBOOK_CACHE to a folder you can write to, or unset COOKBOOK_CACHE_LLM"
+        ) from error
+
+
 def applies_to(call: Call) -> bool:
     """Whether this call may be answered from the cache, and stored in it."""
     return os.environ.get("COOKBOOK_CACHE_LLM") == "1" and call.temperature == 0.0
@@ -36,7 +51,8 @@ def applies_to(call: Call) -> bool:
 def lookup(call: Call) -> Reply | None:
     """The cached reply, which spends nothing; None when there is none."""
     global _hits
-    entry = _open(_folder()).get(call.key)
+    with _store() as store:
+        entry = store.get(call.key)
     if entry is None:
         return None
     _hits += 1
@@ -45,9 +61,11 @@ def lookup(call: Call) -> Reply | None:
 
 def save(call: Call, reply: Reply) -> None:
     """Keep a reply."""
-    _open(_folder()).append("replies", to_entry(call, reply))
+    with _store() as store:
+        store.append("replies", to_entry(call, reply))
 
 
 def stats() -> dict[str, Any]:
     """``entries`` on disk, ``hits`` in this process, and the ``path`` of the folder."""
-    return {"entries": len(_open(_folder())), "hits": _hits, "path": str(_folder())}
+    with _store() as store:
+        return {"entries": len(store), "hits": _hits, "path": str(store.folder)}

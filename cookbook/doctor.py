@@ -174,9 +174,12 @@ def weights(*, full: bool = False) -> Iterator[Check]:
     for status in models.statuses():
         name, fix = f"weights {status.name}", f"cookbook models fetch {status.name}"
         if status.state == "missing" and status.name in needed:
-            yield Check(name, False, "not fetched", f"{fix}, or set PROVIDER=replay which needs no weights")
+            detail = status.problem or "not fetched"
+            yield Check(name, False, detail, f"{fix}, or set PROVIDER=replay which needs no weights")
         elif status.state == "missing":
-            yield Check(name, True, f"not fetched (only needed for {_use(status.name)})")
+            yield Check(
+                name, True, f"{status.problem or 'not fetched'} (only needed for {_use(status.name)})"
+            )
         elif status.state == "corrupt":
             yield Check(name, False, status.problem, fix)
         elif full:
@@ -277,8 +280,12 @@ def disk() -> Check:
     from cookbook.providers import models
 
     folder = paths.cache_dir()
-    there = next(path for path in (folder, *folder.parents) if path.is_dir())
-    free = shutil.disk_usage(there).free
+    try:
+        there = next(path for path in (folder, *folder.parents) if path.is_dir())
+        free = shutil.disk_usage(there).free
+    except PermissionError as error:
+        detail = f"cannot read {error.filename or folder}"
+        return Check("disk", False, detail, "set COOKBOOK_CACHE to a folder you can use")
     to_come = sum(s.size for s in models.statuses() if s.state != "fetched" and s.name in needed_models())
     detail = f"{free / 1e9:,.1f} GB free, {to_come / 1e9:,.1f} GB of weights to fetch"
     return Check("disk", free > to_come, detail, f"free some space at {there}" if free <= to_come else "")

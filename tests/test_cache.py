@@ -5,6 +5,7 @@ from fake_provider import completion
 from pydantic import BaseModel
 
 from cookbook import _cache
+from cookbook.errors import ConfigError
 from cookbook.providers import LLMClient
 from cookbook.providers.meter import Budget, Meter, metered
 
@@ -71,3 +72,11 @@ def test_a_failure_is_not_cached(cache_on, provider):
     with pytest.raises(Exception, match="refused the key"):
         LLMClient("openai/m").chat(PROMPT)
     assert LLMClient("openai/m").chat(PROMPT) == "hello"
+
+
+def test_a_cache_that_cannot_be_written_says_what_to_set(tmp_path, monkeypatch, provider):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("COOKBOOK_CACHE", str(tmp_path / "file"))
+    monkeypatch.setenv("COOKBOOK_CACHE_LLM", "1")
+    with pytest.raises(ConfigError, match=r"^cannot use .*file.*; set COOKBOOK_CACHE to a folder .*$"):
+        LLMClient("openai/m").chat(PROMPT)

@@ -253,3 +253,20 @@ def test_too_small_a_disk_for_the_weights_to_come(monkeypatch):
     assert found.fix.startswith("free some space at ")
     monkeypatch.setenv("PROVIDER", "replay")
     assert doctor.disk().ok
+
+
+def test_a_cache_folder_that_cannot_be_read(monkeypatch):
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    assert doctor.disk() == Check(
+        "disk",
+        False,
+        f"cannot read {paths.cache_dir()}",
+        "set COOKBOOK_CACHE to a folder you can use",
+    )
+    minilm, *others = doctor.weights()
+    assert not minilm.ok
+    assert minilm.detail.startswith("cannot read ")
+    assert all(check.ok for check in others)

@@ -1,6 +1,8 @@
 """Embedders: what they promise about order, length and rounding, and how one is chosen."""
 
+import builtins
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from cookbook.embedders import (
     MiniLM,
     WordTokenizer,
     get_embedder,
+    real,
     require_fit,
     settle,
 )
@@ -254,3 +257,51 @@ def test_minilm_tokens_are_spans_of_the_text(minilm: MiniLM) -> None:
         "50",
         "4",
     ]
+
+
+# ---------------------------------------------------------------- weights of the right size, wrong bytes
+
+
+@pytest.fixture
+def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MiniLM:
+    """MiniLM over a folder that passes the look at the sizes."""
+    monkeypatch.setattr(real, "weights_path", lambda name: tmp_path)
+    return MiniLM()
+
+
+UNLOADABLE = (
+    "^the weights of all-minilm-l6-v2 cannot be loaded; run: cookbook models verify all-minilm-l6-v2, "
+    "then cookbook models fetch all-minilm-l6-v2$"
+)
+
+
+def test_a_tokenizer_that_cannot_be_read(damaged: MiniLM, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(bytes(100))
+    with pytest.raises(WeightsError, match=UNLOADABLE):
+        damaged.embed(["a"])
+
+
+@pytest.mark.parametrize("kind", ["SafetensorError", "OSError", "ValueError"])
+def test_weights_that_cannot_be_loaded(kind: str, damaged: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sentence_transformers")
+    module = pytest.importorskip("safetensors") if kind == "SafetensorError" else builtins
+    error = getattr(module, kind)("wrong bytes")
+
+    def load(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", load)
+    with pytest.raises(WeightsError, match=UNLOADABLE) as caught:
+        _ = damaged._model
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+def test_weights_that_give_zeros_or_nan(value: float, damaged: MiniLM) -> None:
+    class Model:
+        def encode(self, texts: list[str], **_: object) -> Any:
+            return np.full((len(texts), 384), value)
+
+    damaged.__dict__ |= {"tokenizer": WordTokenizer(), "_model": Model()}
+    with pytest.raises(WeightsError, match=UNLOADABLE):
+        damaged.embed(["a"])

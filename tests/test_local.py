@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from cookbook import paths
-from cookbook.errors import ContextOverflow, ProviderUnavailable
-from cookbook.providers import LLMClient, recording
+from cookbook.errors import ContextOverflow, ProviderUnavailable, WeightsError
+from cookbook.providers import LLMClient, local, recording
 from cookbook.providers.meter import Meter, metered
 from cookbook.providers.models import weights_path
 
@@ -141,3 +141,11 @@ def test_a_local_server_works_like_any_hosted_provider(address, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "a-wrong-key")
     with pytest.raises(ProviderUnavailable, match="refused the key"):
         client.chat("Say hello.")
+
+
+def test_weights_of_the_wrong_bytes_name_the_way_out(tmp_path, monkeypatch):
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(bytes(4096))
+    monkeypatch.setattr(local, "weights_path", lambda name: broken)
+    with pytest.raises(WeightsError, match=r"^the weights of smollm2-135m cannot be loaded; run: .*$"):
+        local.Engine("smollm2-135m")

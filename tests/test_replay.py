@@ -3,7 +3,7 @@
 import pytest
 
 from cookbook import paths
-from cookbook.errors import ReplayMiss
+from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.providers import LLMClient
 from cookbook.providers.call import Call, Reply, call_of, to_entry
 from cookbook.providers.meter import Meter, metered
@@ -53,10 +53,19 @@ def test_a_call_that_differs_at_all_is_a_miss(recorded, other):
     assert meter.calls == 0
 
 
-def test_another_model_has_its_own_recordings(recorded):
+def test_a_model_of_which_nothing_is_recorded_is_refused_at_once(recorded):
+    with pytest.raises(
+        ConfigError, match=rf"^nothing is recorded of local/x; recorded: {RECORDED_MODEL}; .*$"
+    ):
+        LLMClient("replay/local/x")
+
+
+def test_before_anything_is_recorded_the_first_call_is_a_miss(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
+    client = LLMClient("replay/openai/m")
+    assert client.describe() == "replay of openai/m, nothing recorded yet"
     with pytest.raises(ReplayMiss, match=r"no recording of openai/m .* PROVIDER=openai/m,"):
-        LLMClient("replay/openai/m").complete(PROMPT, max_tokens=40)
-    assert LLMClient("replay/openai/m").describe() == "replay of openai/m, nothing recorded yet"
+        client.complete(PROMPT, max_tokens=40)
 
 
 def test_every_committed_recording_is_filed_under_its_own_call():

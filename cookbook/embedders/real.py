@@ -11,7 +11,8 @@ import numpy as np
 
 from cookbook.embedders.base import Fingerprint, Vectors, require_fit, require_texts, settle
 from cookbook.embedders.standins import WordTokenizer
-from cookbook.providers.models import MODELS, weights_path
+from cookbook.errors import CallError
+from cookbook.providers.models import MODELS, unloadable, weights_path
 
 if TYPE_CHECKING:
     from cookbook.chunkers import Tokenizer
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class MiniLM:
     """all-MiniLM-L6-v2 on the CPU, from the fetched folder, without a look at the network.
 
-    WeightsError when the weights are not here. English, 384 numbers, 254 tokens.
+    WeightsError when the weights are not here or cannot be loaded. English, 384 numbers, 254 tokens.
     """
 
     NAME = "all-minilm-l6-v2"
@@ -34,25 +35,36 @@ class MiniLM:
     def tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer as Fast
 
-        fast = Fast.from_file(str(self._folder / "tokenizer.json"))
+        try:
+            fast = Fast.from_file(str(self._folder / "tokenizer.json"))
+        except Exception as error:  # the library has no narrower class for a file that it cannot read
+            raise unloadable(self.NAME) from error
         fast.no_truncation()  # the file asks for a cut at 128 tokens
         fast.no_padding()
         return _FastTokenizer(self.NAME, fast)
 
     @cached_property
     def _model(self) -> Any:
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        return SentenceTransformer(str(self._folder), device="cpu", local_files_only=True)
+        try:
+            return SentenceTransformer(str(self._folder), device="cpu", local_files_only=True)
+        except (RuntimeError, OSError, ValueError, SafetensorError) as error:
+            raise unloadable(self.NAME) from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         require_texts(texts)
         require_fit(texts, self.fingerprint, self.tokenizer)
         if not texts:
             return np.empty((0, self.fingerprint.dim), np.float32)
-        return settle(self._model.encode(list(texts), show_progress_bar=False), texts, self.NAME)
+        vectors = self._model.encode(list(texts), show_progress_bar=False)
+        try:
+            return settle(vectors, texts, self.NAME)
+        except CallError as error:  # sound weights give no zeros and no NaN for any text
+            raise unloadable(self.NAME) from error
 
     def describe(self) -> str:
         return f"embedder {self.NAME} (English; weights {self.fingerprint.revision[:8]}…)"

@@ -65,6 +65,8 @@ class LLMClient:
         max_retries: int = 2,
     ) -> None:
         self._target = resolve(model)
+        if self._target.provider == "replay":
+            replay.require_recorded(self._target.model)
         self._temperature = temperature
         self._seed = seed
         self._timeout = timeout

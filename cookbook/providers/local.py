@@ -21,7 +21,7 @@ from typing import Any
 
 from cookbook.errors import ConfigError, ProviderUnavailable
 from cookbook.providers.call import Call, Reply
-from cookbook.providers.models import weights_path
+from cookbook.providers.models import unloadable, weights_path
 from cookbook.providers.names import int_setting
 from cookbook.schema import Messages
 
@@ -58,7 +58,10 @@ class Engine:
         params.ui = False
         params.api_keys = [self._key]
         params.verbosity = -1
-        self._server = xllamacpp.Server(params)
+        try:
+            self._server = xllamacpp.Server(params)
+        except (RuntimeError, OSError, ValueError) as error:
+            raise unloadable(name) from error
         self._closing = False
         atexit.register(self.close)
 

@@ -131,7 +131,8 @@ MODELS: dict[str, Model] = {
 
 @dataclass(frozen=True)
 class Status:
-    """One line of ``cookbook models list``. ``size`` is the published size in bytes."""
+    """One line of ``cookbook models list``. ``size`` is the published size in bytes; ``problem`` says what
+    is wrong with files that are corrupt, or why it cannot be seen whether there are any."""
 
     name: str
     size: int
@@ -159,14 +160,18 @@ def status(name: str) -> Status:
     """Whether a model is fetched, by the presence and size of its files (cheap: nothing is hashed)."""
     model = get_model(name)
     home = _home(model)
-    if not home.is_dir():
-        return Status(name, model.size, "missing", home)
-    for file in model.files:
-        path = home / file.path
-        size = path.stat().st_size if path.is_file() else 0
-        if size != file.size:
-            problem = f"{path} has {size} bytes, not the published {file.size}"
-            return Status(name, model.size, "corrupt", home, problem)
+    try:
+        if not home.is_dir():
+            return Status(name, model.size, "missing", home)
+        for file in model.files:
+            path = home / file.path
+            size = path.stat().st_size if path.is_file() else 0
+            if size != file.size:
+                problem = f"{path} has {size} bytes, not the published {file.size}"
+                return Status(name, model.size, "corrupt", home, problem)
+    except PermissionError as error:
+        problem = f"cannot read {error.filename or home}; set COOKBOOK_CACHE to a folder you can use"
+        return Status(name, model.size, "missing", home, problem)
     return Status(name, model.size, "fetched", home)
 
 
@@ -178,11 +183,13 @@ def statuses() -> list[Status]:
 def weights_path(name: str) -> Path:
     """The fetched weights: the single file of a GGUF model, or the sentence-transformers folder.
 
-    WeightsError, naming the command to run, when they are missing or a file has the wrong size.
+    WeightsError, saying what to do, when they are missing or unreadable or a file has the wrong size.
     """
     model = get_model(name)
     found = status(name)
     if found.state == "missing":
+        if found.problem:
+            raise WeightsError(found.problem)
         raise WeightsError(f"the weights of {name} are not on this machine; run: {_command(model)}")
     if found.state == "corrupt":
         raise WeightsError(f"{found.problem}; run: {_command(model)}")
@@ -196,6 +203,14 @@ def verify(name: str) -> Path:
     for file in model.files:
         _check(_home(model) / file.path, file, then=f"run: {_command(model)}")
     return path
+
+
+def unloadable(name: str) -> WeightsError:
+    """The error for weights of the right size that cannot be loaded: some bytes must be wrong."""
+    return WeightsError(
+        f"the weights of {name} cannot be loaded; run: cookbook models verify {name}, "
+        f"then cookbook models fetch {name}"
+    )
 
 
 def _check(path: Path, file: WeightFile, *, then: str) -> None:

@@ -16,9 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from cookbook.errors import ConfigError
-from cookbook.providers import gateway
+from cookbook.providers import gateway, models
 from cookbook.providers.call import Call, Reply, call_of, reply_of, to_entry
-from cookbook.providers.models import MODELS
 from cookbook.providers.names import Target, resolve
 from cookbook.providers.replay import recordings
 
@@ -49,20 +48,30 @@ class Recorder:
         return reply_of(entry) if entry else None
 
     def save(self, call: Call, reply: Reply) -> None:
-        """Write the reply to the disk, with the date, the machine and the hash of the weights."""
+        """Write the reply to the disk, with the date, the machine and the hash of the weights.
+
+        WeightsError when the weights on this machine do not have that hash.
+        """
         entry = to_entry(call, reply)
         if digest := weights_of(self.target):
+            _verify_once(self.target.model.removeprefix("local/"))
             entry["weights"] = digest
         entry |= {"date": date.today().isoformat(), "machine": machine()}
         recordings().append(self.stem, entry)
 
 
 def weights_of(target: Target) -> str:
-    """SHA-256 of a local model's weights, empty for a hosted model."""
+    """Published SHA-256 of a local model's weights, empty for a hosted model."""
     provider, _, name = target.model.partition("/")
     if provider != "local":
         return ""
-    return MODELS[name].sha256
+    return models.MODELS[name].sha256
+
+
+@cache
+def _verify_once(name: str) -> None:
+    """Hash the weights, once per process: a recording names the weights that really spoke."""
+    models.verify(name)
 
 
 @cache

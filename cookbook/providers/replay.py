@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from cookbook import paths
-from cookbook.errors import ReplayMiss
+from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.providers.call import Call, Reply, reply_of
 from cookbook.providers.replies import ReplyStore
 
@@ -22,6 +22,22 @@ def _open(folder: Path) -> ReplyStore:
 def recordings() -> ReplyStore:
     """The store over ``recordings/*.jsonl``, opened once per process."""
     return _open(paths.RECORDINGS)
+
+
+def require_recorded(model: str) -> None:
+    """ConfigError, naming the models that are recorded, when this one is not among them.
+
+    Without any recordings there is nothing to name; then the first call is a ReplayMiss.
+    """
+    recorded: dict[str, None] = {}
+    for entry in recordings():
+        if entry["model"] == model:
+            return
+        recorded[entry["model"]] = None
+    if recorded:
+        raise ConfigError(
+            f"nothing is recorded of {model}; recorded: {', '.join(recorded)}; set PROVIDER=replay/ and one of these"
+        )
 
 
 def answer(call: Call, timeout: float = 0.0) -> Reply:
