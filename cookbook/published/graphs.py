@@ -1,0 +1,161 @@
+"""How a published graph is put together from plain functions, with any of them replaced, and how it is run.
+
+A node is ``(state, judges) -> update``, a router ``(state, caps) -> name of the next node``. Each node is
+traced as a step whose note lists the fields that it returned: what is not in the note was not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from cookbook.errors import BudgetExhausted, ConfigError
+from cookbook.providers.meter import Budget, Meter, metered
+from cookbook.published.models import Judges
+from cookbook.schema import Reason, Trace
+from cookbook.tracing import request, step
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+Node = Callable[[Any, Judges], Mapping[str, Any] | None]
+Router = Callable[[Any, Any], str]
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """A graph on paper. ``nodes`` in the order they are drawn; ``edges`` maps a node to the next one;
+    ``routes`` maps a node to the name of the router that is asked after it; ``routers`` are those routers.
+    """
+
+    name: str
+    schema: type
+    nodes: Mapping[str, Node]
+    edges: Mapping[str, str]
+    routes: Mapping[str, str]
+    routers: Mapping[str, Router]
+
+    def build(
+        self, judges: Judges, caps: Any, swaps: Mapping[str, Callable[..., Any]], schema: type | None = None
+    ) -> Graph:
+        """Compile it, with nodes and routers replaced by name. ConfigError for a name it does not have.
+
+        The edges after a router are those of its return type, ``Literal["grade", "refuse"]``. A
+        replacement that declares none keeps those of the published router and may also refuse.
+        """
+        from langgraph.graph import START, StateGraph
+
+        if unknown := sorted(swaps.keys() - self.nodes.keys() - self.routers.keys()):
+            known = ", ".join((*self.nodes, *self.routers))
+            raise ConfigError(f"{self.name} has no node or router {unknown[0]!r}; it has: {known}")
+        graph: Any = StateGraph(schema or self.schema)
+        for name, published in self.nodes.items():
+            graph.add_node(name, _traced(name, swaps.get(name, published), judges))
+        graph.add_edge(START, next(iter(self.nodes)))
+        for source, target in self.edges.items():
+            graph.add_edge(source, target)
+        for source, name in self.routes.items():
+            router = swaps.get(name, self.routers[name])
+            targets = _targets(router) or [*_targets(self.routers[name]), *({"refuse"} & self.nodes.keys())]
+            graph.add_conditional_edges(source, _bound(name, router, caps), list(dict.fromkeys(targets)))
+        compiled: Graph = graph.compile(name=self.name)
+        return compiled
+
+
+def _traced(name: str, node: Node, judges: Judges) -> Callable[[Any], Any]:
+    def run_node(state: Any) -> Any:
+        with step(name) as entry:
+            update = node(state, judges)
+            entry.note = "; ".join(f"{field}: {_short(value)}" for field, value in (update or {}).items())
+            return update
+
+    return run_node
+
+
+def _bound(name: str, router: Router, caps: Any) -> Callable[[Any], str]:
+    @wraps(router)
+    def run_router(state: Any) -> str:
+        return router(state, caps)
+
+    run_router.__name__ = name
+    run_router.__annotations__ = {}  # the edges are given; LangGraph would read the router's own types here
+    return run_router
+
+
+def _targets(router: Router) -> list[str]:
+    returned = get_type_hints(router).get("return")
+    return list(get_args(returned)) if get_origin(returned) is Literal else []
+
+
+def _short(value: Any) -> str:
+    """A value in a note: how many for a list, the text itself for anything else."""
+    return str(len(value)) if isinstance(value, list | dict) else " ".join(str(value).split())
+
+
+# ---------------------------------------------------------------- running one
+
+
+@dataclass(frozen=True)
+class Run:
+    """One request. ``state`` is what the last superstep left, ``cumulative`` the LLM calls after each superstep.
+
+    ``trace.stop_reason`` is ``end``, ``recursion_limit`` or ``budget_exhausted``.
+    """
+
+    trace: Trace
+    state: Mapping[str, Any]
+    cumulative: tuple[int, ...]
+    calls: int
+
+    @property
+    def supersteps(self) -> int:
+        return len(self.cumulative)
+
+    @property
+    def ended(self) -> bool:
+        """True when the graph came to its end, rather than being stopped by a limit."""
+        return self.trace.stop_reason == "end"
+
+    def ran(self, node: str) -> int:
+        """How often a node ran."""
+        return self.trace.nodes.count(node)
+
+
+def run(
+    graph: Graph,
+    state: Mapping[str, Any],
+    *,
+    recursion_limit: int | None = None,
+    budget: Budget | None = None,
+) -> Run:
+    """Run a compiled graph from ``state``; without a limit LangGraph's own default holds.
+
+    A limit that is reached ends the run and is told in the trace; any other error passes through.
+    Supersteps are counted from the graph's stream and calls by a meter around it, so both are right for
+    a graph that was built elsewhere too.
+    """
+    from langgraph.errors import GraphRecursionError
+
+    meter, last = Meter(), dict(state)
+    after: dict[int, int] = {}
+    config: RunnableConfig = {} if recursion_limit is None else {"recursion_limit": recursion_limit}
+    with request(str(state.get("question", "")), system=graph.name, model="scripted", budget=budget) as trace:
+        trace.stop_reason = "end"
+        try:
+            with metered(meter):
+                events: Iterator[Any] = graph.stream(state, config, stream_mode=["values", "debug"])
+                for mode, event in events:
+                    if mode == "values":
+                        last = event
+                    else:
+                        after[event["step"]] = meter.calls
+        except GraphRecursionError:
+            trace.stop_reason = "recursion_limit"
+        except BudgetExhausted:
+            trace.stop_reason = Reason.BUDGET_EXHAUSTED.value
+    return Run(trace, last, tuple(after[number] for number in sorted(after)), meter.calls)
