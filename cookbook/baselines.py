@@ -39,6 +39,10 @@ class ClosedBook:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
 
+    @classmethod
+    def most_calls(cls, k: int = 5) -> int:
+        return 1
+
     def answer(self, question: str) -> Answer:
         def body(trace: Trace) -> Answer:
             try:
@@ -49,7 +53,7 @@ class ClosedBook:
             trace.stop_reason = "answered_directly"
             return Answer(question, text.strip(), Status.ANSWERED, Provenance.MODEL_MEMORY, trace)
 
-        return run_request(self.parts, "closed_book", question, Budget(1), body)
+        return run_request(self.parts, "closed_book", question, Budget(self.most_calls()), body)
 
 
 class Vanilla:
@@ -61,6 +65,10 @@ class Vanilla:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.writer = LLMWriter(parts.client)
+
+    @classmethod
+    def most_calls(cls, k: int = 5) -> int:
+        return 1
 
     def answer(self, question: str) -> Answer:
         def body(trace: Trace) -> Answer:
@@ -91,7 +99,7 @@ class Vanilla:
                 contexts=tuple(hits),
             )
 
-        return run_request(self.parts, "vanilla", question, Budget(1), body)
+        return run_request(self.parts, "vanilla", question, Budget(self.most_calls()), body)
 
 
 #: Fitted on the "fit" half of the Larkspur set; tests/test_baselines.py refits it and compares.
@@ -117,6 +125,10 @@ class Extractive:
     ) -> None:
         self.parts, self.calibration = parts, calibration
         self.keep_at, self.useful_at, self.sentences = keep_at, useful_at, sentences
+
+    @classmethod
+    def most_calls(cls, k: int = 5) -> int:
+        return 0
 
     def answer(self, question: str) -> Answer:
         def body(trace: Trace) -> Answer:
@@ -147,7 +159,7 @@ class Extractive:
                 contexts=tuple(hits),  # what it did not quote is named as uncited
             )
 
-        return run_request(self.parts, "extractive", question, Budget(0), body)
+        return run_request(self.parts, "extractive", question, Budget(self.most_calls()), body)
 
     def _relevant(self, hit: Hit) -> bool:
         probability = self.calibration.probability(hit)

@@ -242,6 +242,8 @@ class Answer:
 
     ``citations`` are chunk ids out of ``contexts``: only passages of this request can be cited.
     ``attributed`` says that the writer cited nothing and our code found them by shared words.
+    ``found`` stands beside a refusal: what the passages do support (with ``citations``), although it was
+    judged not to resolve the question.
     """
 
     question: str
@@ -254,6 +256,7 @@ class Answer:
     contexts: tuple[Hit, ...] = ()
     retrieval_query: str = ""
     attributed: bool = False
+    found: str = ""
 
     def __post_init__(self) -> None:
         shown = {hit.chunk_id for hit in self.contexts}
@@ -261,6 +264,8 @@ class Answer:
             raise ValueError(f"citation of a passage this request never showed: {stray[0]}")
         if (self.reason is None) != (self.status is Status.ANSWERED):
             raise ValueError("a refused or failed answer carries a reason, an answered one does not")
+        if self.found and self.status is not Status.REFUSED:
+            raise ValueError("only a refusal says what it found instead")
 
     @property
     def uncited(self) -> tuple[str, ...]:
@@ -278,6 +283,7 @@ class Answer:
             "status": self.status.value,
             "reason": self.reason.value if self.reason else None,
             "provenance": self.provenance.value,
+            "found": self.found,
             "citations": list(self.citations),
             "attributed": self.attributed,
             "uncited": list(self.uncited),

@@ -45,6 +45,8 @@ def show(answer: Answer, *, to: Console | None = None) -> None:
     to = to or screen()
     to.print(Text(headline(answer), style=_COLOURS[answer.status]))
     to.print(Text(answer.text))
+    if answer.found:
+        to.print(Text(f"Supported, and judged not to resolve the question: {answer.found}"))
     if answer.citations:
         to.print(_citations(answer))
     if answer.attributed and answer.citations:

@@ -309,10 +309,17 @@ def test_models_verify(monkeypatch, no_weights):
 
 
 def test_systems():
-    lines = run("systems").stdout.splitlines()
+    first, *lines = run("systems").stdout.splitlines()
+    assert first.split() == ["calls", "at", "most,", "with", "k", "=", "5"]
     assert [line.split()[0] for line in lines] == list(REGISTRY)
     found = json.loads(run("systems", "--json").stdout)
     assert [system["name"] for system in found if not system["needs_model"]] == ["extractive"]
+    graph = next(system for system in found if system["name"] == "handbook_graph")
+    assert (graph["most_calls"], graph["supersteps"]) == (31, 23)
+    (larger,) = (
+        s for s in json.loads(run("systems", "--json", "--k", "8").stdout) if s["name"] == graph["name"]
+    )
+    assert larger["most_calls"] == 40
 
 
 # ---------------------------------------------------------------- doctor

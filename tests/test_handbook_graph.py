@@ -2,153 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import pytest
+from standins import CARD, StandInClient, StandInRetriever, build_loop, hits
 
-from cookbook.corpora import CorpusCard
 from cookbook.errors import ConfigError, ProviderUnavailable, ReplyUnparsable
-from cookbook.providers.meter import Budget, check_budgets, open_meters
-from cookbook.reflect.generate import Draft
+from cookbook.providers.meter import Budget
 from cookbook.schema import (
-    Chunk,
-    Decision,
-    Hit,
     Provenance,
     Reason,
     Relevance,
     Retrieve,
-    ScoreKind,
     Status,
     Support,
     Usefulness,
-    Verdict,
 )
 from cookbook.systems.base import Parts
 from cookbook.systems.handbook_graph import Caps, HandbookGraph
-from cookbook.tracing import note_verdict
 
 
-def hits(*names: str) -> list[Hit]:
-    chunks = [Chunk(f"{name}.md#0", f"{name}.md", f"About {name}.", 0, 8 + len(name)) for name in names]
-    return [Hit(chunk, 0.9, ScoreKind.COSINE) for chunk in chunks]
-
-
-CARD = CorpusCard("the handbook", "Ask support.", ())
-
-
-@dataclass
-class StandInRetriever:
-    """Returns the passages listed for a query; for any other query, five that no other query finds."""
-
-    answers: dict[str, list[Hit]] = field(default_factory=dict)
-    queries: list[str] = field(default_factory=list)
-
-    def retrieve(self, query: str, k: int = 5) -> list[Hit]:
-        self.queries.append(query)
-        return self.answers.get(query, hits(*(f"{query} {letter}" for letter in "abcde")))[:k]
-
-
-class StandInClient:
-    chat_model = "scripted/direct"
-
-    def __init__(self, reply: str | Exception = "19") -> None:
-        self.reply = reply
-
-    def chat(self, messages: object, max_tokens: int = 0) -> str:
-        count_call()
-        if isinstance(self.reply, Exception):
-            raise self.reply
-        return self.reply
-
-
-def count_call() -> None:
-    check_budgets()
-    for meter in open_meters():
-        meter.add_call(prompt_tokens=10, completion_tokens=1, seconds=0.0, cost=0.0)
-
-
-class Scripted:
-    """All six parts in one: each list is played in order, its last item for ever after.
-
-    "fail" gives a failed verdict; in ``drafts`` an exception is raised and None abstains.
-    """
-
-    def __init__(self, **script: list) -> None:
-        self.script = script
-        self.turn = dict.fromkeys(script, 0)
-        self.seen_feedback: list[str] = []
-
-    def _next(self, name: str):
-        values = self.script[name]
-        value = values[min(self.turn[name], len(values) - 1)]
-        self.turn[name] += 1
-        return value
-
-    def _verdict(self, name: str, decision: Decision, subject: str = "") -> Verdict:
-        count_call()
-        label = self._next(name)
-        failed = label == "fail"
-        verdict = Verdict(
-            decision, None if failed else label, subject=subject, failure="said: maybe" if failed else ""
-        )
-        note_verdict(verdict)
-        return verdict
-
-    def decide(self, question):
-        return self._verdict("gate", Decision.RETRIEVE)
-
-    def grade(self, question, found):
-        return [self._verdict("grades", Decision.RELEVANCE, hit.chunk_id) for hit in found]
-
-    def check(self, question, answer, found):
-        return self._verdict("support", Decision.SUPPORT)
-
-    def judge(self, question, answer):
-        return self._verdict("usefulness", Decision.USEFULNESS)
-
-    def write(self, question, found, feedback=""):
-        count_call()
-        self.seen_feedback.append(feedback)
-        value = self._next("drafts")
-        if isinstance(value, Exception):
-            raise value
-        return Draft("", abstained=True) if value is None else Draft(value, (found[0].chunk_id,))
-
-    def rewrite(self, question, tried, feedback=""):
-        count_call()
-        self.seen_feedback.append(feedback)
-        value = self._next("queries")
-        if isinstance(value, Exception):
-            raise value
-        return value
-
-
-HAPPY = {
-    "gate": [Retrieve.YES],
-    "grades": [Relevance.RELEVANT],
-    "drafts": ["Yes, for 30 days."],
-    "support": [Support.FULLY],
-    "usefulness": [Usefulness.USEFUL],
-    "queries": [f"query {n}" for n in range(20)],
-}
-
-
-def build(retriever=None, client=None, caps=None, budget=None, checkpointer=None, **script):
-    scripted = Scripted(**(HAPPY | script))
-    graph = HandbookGraph(
-        Parts(client or StandInClient(), retriever or StandInRetriever(), CARD),
-        caps=caps,
-        budget=budget,
-        gate=scripted,
-        relevance=scripted,
-        writer=scripted,
-        support=scripted,
-        usefulness=scripted,
-        rewriter=scripted,
-        checkpointer=checkpointer,
-    )
-    return graph, scripted
+def build(retriever=None, client=None, **options):
+    return build_loop(HandbookGraph, retriever, client, **options)
 
 
 def test_one_pass_costs_nine_calls():
@@ -270,6 +143,22 @@ def test_not_useful_rewrites_with_feedback_then_refuses():
     assert answer.trace.calls == 1 + 3 * 8 + 2
     assert 'did not resolve it: "Yes, for 30 days."' in scripted.seen_feedback[1]
     assert "30 days" not in answer.text
+
+
+def test_a_supported_answer_is_kept_beside_the_refusal():
+    graph, _ = build(usefulness=[Usefulness.NOT_USEFUL])
+    answer = graph.answer("How long?")
+    assert (answer.status, answer.found) == (Status.REFUSED, "Yes, for 30 days.")
+    assert answer.citations == ("How long? a.md#0",)  # of the first round, and still among the contexts
+    assert "30 days" not in answer.text
+
+
+def test_nothing_is_found_where_support_was_missing_or_a_grader_failed():
+    graph, _ = build(drafts=["a", "b", "c"], support=[Support.NONE])
+    assert graph.answer("How long?").found == ""
+    graph, _ = build(usefulness=[Usefulness.NOT_USEFUL, "fail"])
+    failed = graph.answer("How long?")
+    assert (failed.status, failed.found, failed.citations) == (Status.FAILED, "", ())
 
 
 def test_stale_verdicts_do_not_name_the_reason():

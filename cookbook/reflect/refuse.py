@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cookbook.reflect.generate import Draft
 from cookbook.schema import Answer, Hit, Provenance, Reason, Status, Trace
 
 SENTENCES = {
@@ -23,8 +24,12 @@ def refusal(
     hand_off: str = "",
     contexts: Sequence[Hit] = (),
     retrieval_query: str = "",
+    found: Draft | None = None,
 ) -> Answer:
-    """A refusal with its reason and a hand-off. A failed grader gives status failed, all else refused."""
+    """A refusal with its reason and a hand-off. A failed grader gives status failed, all else refused.
+
+    ``found`` is a supported answer that did not resolve the question; its passages must be in ``contexts``.
+    """
     trace.stop_reason = reason.value
     return Answer(
         question=question,
@@ -35,4 +40,6 @@ def refusal(
         reason=reason,
         contexts=tuple(contexts),
         retrieval_query=retrieval_query or question,
+        citations=found.citations if found else (),
+        found=found.text if found else "",
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import cast
 
 from cookbook.errors import ConfigError
 from cookbook.systems.base import Parts, System
@@ -38,8 +40,13 @@ def entry(name: str) -> Entry:
     return REGISTRY[name]
 
 
-def build(name: str, parts: Parts) -> System:
-    """Build a system from shared parts; the module is imported here and not before."""
+def system_class(name: str) -> type[System]:
+    """The class of a system; its module is imported here and not before."""
     module, _, attribute = entry(name).target.partition(":")
-    system: System = getattr(import_module(module), attribute)(parts)
-    return system
+    found: type[System] = getattr(import_module(module), attribute)
+    return found
+
+
+def build(name: str, parts: Parts) -> System:
+    """Build a system from shared parts."""
+    return cast(Callable[[Parts], System], system_class(name))(parts)

@@ -21,6 +21,10 @@ MAX_QUESTION = 2_000  # characters; an embedder reads a few hundred words and wo
 class System(Protocol):
     """Anything that answers a question: a loop, a baseline, a dummy."""
 
+    @classmethod
+    def most_calls(cls, k: int = 5) -> int:
+        """The LLM calls that no request exceeds, with k passages."""
+
     def answer(self, question: str) -> Answer: ...
 
 
