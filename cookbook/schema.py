@@ -228,6 +228,7 @@ class Reason(StrEnum):
     NOT_USEFUL = "not_useful"
     BUDGET_EXHAUSTED = "budget_exhausted"
     GRADER_FAILED = "grader_failed"
+    SYSTEM_FAILED = "system_failed"  # it stopped with an error; only a comparison turns that into an answer
 
 
 class Provenance(StrEnum):

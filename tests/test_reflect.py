@@ -280,7 +280,7 @@ def test_every_reason_has_a_sentence_and_a_status():
     for reason in Reason:
         answer = refusal("q", reason, Trace("q", "test"), hand_off="Ask us.")
         assert answer.text == f"{SENTENCES[reason]} Ask us."
-        assert answer.status is (Status.FAILED if reason is Reason.GRADER_FAILED else Status.REFUSED)
+        assert answer.status is (Status.FAILED if reason.value.endswith("_failed") else Status.REFUSED)
         assert answer.trace.stop_reason == reason.value
 
 

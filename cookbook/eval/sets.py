@@ -7,6 +7,7 @@ Every line is checked when it is read, so that a slip in a set stops a run inste
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,9 +33,15 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _WORD = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
 
 
-def _words(text: str) -> str:
-    """Lower-case words and numbers, one space around each: "30-day" and "20,000" compare as meant."""
-    return " ".join(["", *_WORD.findall(_THOUSANDS.sub("", text).lower()), ""])
+def words(text: str) -> list[str]:
+    """The words and numbers of a text in one form: "30-day" and "20,000" compare as meant, and so do a capital,
+    a ligature and an accent, however they are encoded."""
+    return _WORD.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _spaced(text: str) -> str:
+    """The words of a text with one space around each, so that a word is found whole or not at all."""
+    return " ".join(["", *words(text), ""])
 
 
 @dataclass(frozen=True)
@@ -87,8 +94,8 @@ class EvalRow:
 
         A row without facts is stated by nothing.
         """
-        said = _words(text)
-        return bool(self.facts) and all(any(_words(way) in said for way in fact) for fact in self.facts)
+        said = _spaced(text)
+        return bool(self.facts) and all(any(_spaced(way) in said for way in fact) for fact in self.facts)
 
 
 _ROW = TypeAdapter(EvalRow)

@@ -13,7 +13,9 @@ SENTENCES = {
     Reason.NOT_USEFUL: "I found passages on this, but nothing in them resolves the question.",
     Reason.BUDGET_EXHAUSTED: "I stopped, because this request used all the model calls it may make.",
     Reason.GRADER_FAILED: "I could not check an answer, because the model that judges it failed.",
+    Reason.SYSTEM_FAILED: "I could not finish: the program stopped with an error.",
 }
+FAILURES = (Reason.GRADER_FAILED, Reason.SYSTEM_FAILED)
 
 
 def refusal(
@@ -26,7 +28,7 @@ def refusal(
     retrieval_query: str = "",
     found: Draft | None = None,
 ) -> Answer:
-    """A refusal with its reason and a hand-off. A failed grader gives status failed, all else refused.
+    """A refusal with its reason and a hand-off. What is in FAILURES gives status failed, all else refused.
 
     ``found`` is a supported answer that did not resolve the question; its passages must be in ``contexts``.
     """
@@ -34,7 +36,7 @@ def refusal(
     return Answer(
         question=question,
         text=f"{SENTENCES[reason]} {hand_off}".strip(),
-        status=Status.FAILED if reason is Reason.GRADER_FAILED else Status.REFUSED,
+        status=Status.FAILED if reason in FAILURES else Status.REFUSED,
         provenance=Provenance.NOTHING,
         trace=trace,
         reason=reason,
