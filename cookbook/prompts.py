@@ -140,6 +140,23 @@ USEFULNESS = Prompt(
     "Does the answer resolve the question? Answer yes or no.",
 )
 
+REVISE = Prompt(
+    "revise",
+    1,
+    "You correct an answer. Leave out every statement that the passages do not make, and change nothing else. Keep "
+    "the numbers in brackets. If nothing is left, reply " + NO_ANSWER + ".",
+    "{passages}\n\nQuestion: {question}\n<answer>{answer}</answer>\nProblem: {feedback}",
+    shots=(
+        (
+            '<passage number="1">\nDrafts\nDrafts are kept for 14 days.\n</passage>\n\n'
+            "Question: How long are drafts kept?\n"
+            "<answer>Drafts are kept for 14 days [1], and admins can extend this.</answer>\n"
+            "Problem: not in the passages: admins can extend this",
+            "Drafts are kept for 14 days [1].",
+        ),
+    ),
+)
+
 REWRITE = Prompt(
     "rewrite",
     1,
@@ -155,4 +172,4 @@ REWRITE = Prompt(
     ),
 )
 
-ALL = (GATE, DIRECT, RELEVANCE, GENERATE, SUPPORT, USEFULNESS, REWRITE)
+ALL = (GATE, DIRECT, RELEVANCE, GENERATE, SUPPORT, USEFULNESS, REVISE, REWRITE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Generic, TypeVar
 
 from cookbook.errors import WrongScoreKind
@@ -132,7 +132,17 @@ class Usefulness(StrEnum):
     NOT_USEFUL = "not_useful"
 
 
-Label = TypeVar("Label", Retrieve, Relevance, Support, Usefulness)
+class Utility(IntEnum):
+    """Usefulness on the paper's scale: 1 says nothing to the question, 5 answers it completely."""
+
+    ONE = 1
+    TWO = 2
+    THREE = 3
+    FOUR = 4
+    FIVE = 5
+
+
+Label = TypeVar("Label", Retrieve, Relevance, Support, Usefulness, Utility)
 
 
 @dataclass(frozen=True)

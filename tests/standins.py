@@ -22,6 +22,7 @@ from cookbook.schema import (
     ScoreKind,
     Support,
     Usefulness,
+    Utility,
     Verdict,
 )
 from cookbook.systems.base import Parts
@@ -111,6 +112,33 @@ class Scripted:
 
     def judge(self, question, answer):
         return self._verdict("usefulness", Decision.USEFULNESS)
+
+    def rate(self, question, answer):
+        """1 to 5, from the lines of usefulness."""
+        count_call()
+        said = self._next("usefulness")
+        label = {"fail": None, Usefulness.USEFUL: Utility.FIVE, Usefulness.NOT_USEFUL: Utility.TWO}[said]
+        verdict = Verdict(Decision.USEFULNESS, label, failure="" if label else "said: maybe")
+        note_verdict(verdict)
+        return verdict
+
+    def check_both(self, question, answer, found):
+        """Support and usefulness in one call; the details of a "no" are a second one."""
+        support = self._verdict("support", Decision.SUPPORT)
+        said = self._next("usefulness")
+        if support.label is not Support.FULLY:
+            if not support.failed:
+                count_call()
+            return support, None
+        failed = said == "fail"
+        verdict = Verdict(
+            Decision.USEFULNESS, None if failed else said, failure="said: maybe" if failed else ""
+        )
+        note_verdict(verdict)
+        return support, verdict
+
+    def revise(self, question, answer, problem, found):
+        return self.write(question, found, problem)
 
     def write(self, question, found, feedback=""):
         count_call()

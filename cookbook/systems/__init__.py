@@ -30,6 +30,10 @@ REGISTRY = {
         "cookbook.systems.handbook_graph:HandbookGraph",
         "grades passages, checks support and usefulness; rewrites, regenerates or refuses",
     ),
+    "prompt_recipe": Entry(
+        "cookbook.systems.prompt_recipe:PromptRecipe",
+        "gate, grades, one draft, one support check: no way back, refuses at each step",
+    ),
 }
 
 
