@@ -67,3 +67,7 @@ GRADER_FAILURES = (ReplyUnparsable, ReplyTruncated, ProviderUnavailable)
 
 class NotebookFailed(CookbookError):
     """A notebook stopped with an error while it was executed."""
+
+
+class LabNotPassed(CookbookError):
+    """``LabVerdict.require()`` on a verdict that is not passed. The message is the verdict's."""

@@ -1,0 +1,8 @@
+"""What a lab is written with: its facts, its verdicts, the guard around its check, the bill of its symptom."""
+
+from cookbook.labs.kit.guarding import guard
+from cookbook.labs.kit.lab import Lab
+from cookbook.labs.kit.price import Bill, bill
+from cookbook.labs.kit.verdict import LabVerdict, failed, passed
+
+__all__ = ["Bill", "Lab", "LabVerdict", "bill", "failed", "guard", "passed"]
