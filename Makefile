@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint units notebooks live render record lock clean
+.PHONY: help env demo test lint units notebooks live render labs record lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -48,6 +48,9 @@ live: env ## the tests that need model weights (cookbook models fetch) or a serv
 
 render: env ## execute all notebooks in place on the recordings and store their outputs
 	$(QUIET) $(BIN)/cookbook notebooks render
+
+labs: env ## make both notebooks of each family of labs from its source, and execute them
+	$(QUIET) $(BIN)/cookbook labs build
 
 record: env ## ask the real model what the notebooks need and no recording has (hours on a laptop)
 	for name in $(notdir $(wildcard notebooks/*.ipynb)); do $(BIN)/cookbook record --notebook $$name; done

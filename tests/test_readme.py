@@ -26,7 +26,8 @@ def test_the_code_on_the_first_page_runs_and_is_short():
 
 def test_the_table_of_notebooks_is_true():
     rows = re.findall(r"^\| \[(.+?)\]\(notebooks/(.+?)\) \| .+? \| (\d+) \|$", README, re.MULTILINE)
-    there = [(f"{book.name[:2]} {book.title}", book.name, str(book.minutes)) for book in listed()]
+    numbered = [book for book in listed() if "/" not in book.name]  # labs have a list of their own
+    there = [(f"{book.name[:2]} {book.title}", book.name, str(book.minutes)) for book in numbered]
     # The table may shorten a title at its colon.
     assert rows == [(title.split(":")[0], name, minutes) for title, name, minutes in there]
 

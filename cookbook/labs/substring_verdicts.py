@@ -129,26 +129,33 @@ def check(candidate: Reader) -> LabVerdict:
             "no_verdict_type",
             f"for {strange[0]!r} you returned {said[strange[0]]!r}; return True, False or None",
         )
-    wrong = [reply for reply in REPLIES if said[reply] is not REPLIES[reply]]
-    for diagnosis, expected, given, lesson in _MISTAKES:
-        found = [reply for reply in wrong if REPLIES[reply] is expected and said[reply] is given]
-        if found:
+    for diagnosis, kind, given, lesson in _MISTAKES:
+        if found := [reply for reply in REPLIES if _kind(reply) == kind and said[reply] is given]:
             return failed(
                 diagnosis,
-                f"{found[0]!r} was read as {given} and says {expected}; {len(found)} of {len(REPLIES)} replies go "
-                f"wrong in this way. {lesson}",
+                f"{found[0]!r} was read as {given} and says {REPLIES[found[0]]}; {len(found)} of {len(REPLIES)} "
+                f"replies go wrong in this way. {lesson}",
             )
     return passed(
         f"all {len(REPLIES)} replies are read as what they say: 5 yes, 5 no, and 6 that state no verdict"
     )
 
 
-#: diagnosis, what the reply says, what was read, what follows from it; the worst mistake first.
+def _kind(reply: str) -> str:
+    """What a reply is: a yes, a no, a sentence with a verdict's word in it, or nothing of the kind."""
+    if (says := REPLIES[reply]) is not None:
+        return "yes" if says else "no"
+    return "sentence" if {"relevant", "yes"} & set(reply.lower().split()) else "nothing"
+
+
+#: diagnosis, kind of reply, how it was read, what follows from it; the worst mistake first.
 _MISTAKES = (
-    ("yes_by_substring", False, True, "The word for yes stands inside the word for no."),
-    ("failure_read_as_yes", None, True, "A reply that states no verdict lets a passage through unjudged."),
-    ("failure_read_as_no", None, False, "The grader failed on it. Read as no, an outage looks like a corpus without answers."),
-    ("no_lost", False, None, "A plain no in other clothes must stay a no, else every rejection looks like a failure."),
-    ("yes_lost", True, None, "A plain yes in other clothes must stay a yes, else good passages are thrown away."),
-    ("yes_read_as_no", True, False, "A plain yes became a no."),
+    ("yes_by_substring", "no", True, "The word for yes stands inside the word for no."),
+    ("failure_read_as_yes", "nothing", True, "A reply without a verdict lets a passage through unjudged."),
+    ("word_in_a_sentence", "sentence", True, "The word is in it, but the reply does not state it as its verdict."),
+    ("failure_read_as_no", "nothing", False, "The grader failed. Read as no, an outage looks like a corpus without answers."),
+    ("word_in_a_sentence", "sentence", False, "A reply that says both, or hedges, states no verdict."),
+    ("no_lost", "no", None, "A plain no in other clothes must stay a no, else every rejection looks like a failure."),
+    ("yes_lost", "yes", None, "A plain yes in other clothes must stay a yes, else good passages are thrown away."),
+    ("yes_read_as_no", "yes", False, "A plain yes became a no."),
 )  # fmt: skip

@@ -116,10 +116,10 @@ def build(family: Family, *, solved: bool) -> NotebookNode:
 _FAULTS = re.compile(r"^[ \t]*# FAULT.*\n|[ \t]*# FAULT.*$", re.MULTILINE)
 
 
-def _markdown(text: str) -> NotebookNode:
+def _markdown(text: str, *tags: str) -> NotebookNode:
     from nbformat.v4 import new_markdown_cell
 
-    return new_markdown_cell(text)  # type: ignore[no-untyped-call, no-any-return]
+    return new_markdown_cell(text, metadata={"tags": list(tags)} if tags else {})  # type: ignore[no-untyped-call, no-any-return]
 
 
 def _code(text: str, nbgrader: Mapping[str, Any] | None = None) -> NotebookNode:
@@ -185,16 +185,19 @@ def _exercise(lab: Lab, target: str, solved: bool) -> list[NotebookNode]:
     checks = {**graded, "grade_id": f"{lab.slug}-check", "grade": True, "solution": False, "locked": True}
     # What nbgrader calls a hidden test is what makes its grading, and our solved copy, fail when the check does.
     required = "\n### BEGIN HIDDEN TESTS\nverdict.require()\n### END HIDDEN TESTS" if solved else ""
-    folded = [_folded("Hint: where to look", lab.hints[0]), _folded("Hint: what to do", lab.hints[1])]
-    if not solved:
-        folded.append(_folded("Solution", f"```python\n{stub.folded_solution(module)}\n```"))
-    return [
+    cells = [
         _markdown(f"### Mend it\n\n{lab.task}"),
         _code(stub.solution_cell(module) if solved else stub.stub_cell(module), writes),
         _markdown("Now let the check look at it, as often as you like. It says what it saw."),
         _code(f"verdict = {lab.slug}.check({name}){required}\nverdict", {**checks, "points": lab.difficulty}),
-        _markdown("\n\n".join(folded)),
+        _markdown(
+            f"{_folded('Hint: where to look', lab.hints[0])}\n\n{_folded('Hint: what to do', lab.hints[1])}"
+        ),
     ]
+    if not solved:
+        solution = _folded("Solution", f"```python\n{stub.folded_solution(module)}\n```")
+        cells.append(_markdown(solution, "folded_solution"))
+    return cells
 
 
 def _closing(lab: Lab, target: str, solved: bool) -> list[NotebookNode]:
