@@ -32,6 +32,14 @@ __all__ = [
 ]
 
 
+MAKERS: dict[str, Callable[[], Embedder]] = {
+    "replay": RecordedEmbedder,
+    MiniLM.NAME: MiniLM,
+    "scripted": HashEmbedder,
+}
+"""The embedders that have a name of their own; any other name is a litellm id."""
+
+
 def get_embedder(name: str | None = None) -> Embedder:
     """An embedder by name: ``replay``, ``all-minilm-l6-v2``, ``scripted``, or a litellm id.
 
@@ -39,19 +47,14 @@ def get_embedder(name: str | None = None) -> Embedder:
     While COOKBOOK_RECORD_EMBEDDINGS (or COOKBOOK_RECORD) names a file, what a live embedder gives is
     recorded there.
     """
-    makers: dict[str, Callable[[], Embedder]] = {
-        "replay": RecordedEmbedder,
-        MiniLM.NAME: MiniLM,
-        "scripted": HashEmbedder,
-    }
     if name is None:
         without_weights = os.environ.get("PROVIDER", "").startswith(("replay", "scripted"))
         name = "replay" if without_weights else MiniLM.NAME
-    if name not in makers and "/" not in name:
+    if name not in MAKERS and "/" not in name:
         raise ConfigError(
-            f"unknown embedder {name!r}; use {', '.join(makers)}, or a litellm id such as openai/text-embedding-3-small"
+            f"unknown embedder {name!r}; use {', '.join(MAKERS)}, or a litellm id such as openai/text-embedding-3-small"
         )
-    embedder = makers[name]() if name in makers else LiteLLMEmbedder(name)
+    embedder = MAKERS[name]() if name in MAKERS else LiteLLMEmbedder(name)
     stem = os.environ.get("COOKBOOK_RECORD_EMBEDDINGS") or os.environ.get("COOKBOOK_RECORD")
     if stem and name not in ("replay", "scripted"):
         return RecordingEmbedder(embedder, stem)

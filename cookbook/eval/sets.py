@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -89,6 +89,12 @@ class EvalRow:
         if self.kind == "two_section" and len(self.gold) < 2:
             raise ValueError("a two_section row needs a gold quote from each section")
 
+    def __getitem__(self, field: str) -> Any:
+        """``row["question"]``, as published notebooks read rows; KeyError for a field there is none of."""
+        if field not in self.__dataclass_fields__:
+            raise KeyError(field)
+        return getattr(self, field)
+
     def states(self, text: str) -> bool:
         """True when ``text`` states every fact: for each, one of its alternatives, as whole words.
 
@@ -96,6 +102,16 @@ class EvalRow:
         """
         said = _spaced(text)
         return bool(self.facts) and all(any(_spaced(way) in said for way in fact) for fact in self.facts)
+
+
+@dataclass(frozen=True)
+class EvalSample:
+    """A question with what a system made of it, under the names of published notebooks: all texts."""
+
+    question: str
+    answer: str = ""
+    contexts: tuple[str, ...] = ()
+    reference: str = ""
 
 
 _ROW = TypeAdapter(EvalRow)
