@@ -6,10 +6,12 @@ They charge the open meters as a model call would, so that a test counts calls e
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cookbook.corpora import CorpusCard
+from cookbook.embedders import HashEmbedder
 from cookbook.errors import ProviderUnavailable
 from cookbook.providers.meter import check_budgets, open_meters
 from cookbook.reflect.generate import Draft
@@ -45,10 +47,12 @@ class StandInRetriever:
 
     answers: dict[str, list[Hit]] = field(default_factory=dict)
     queries: list[str] = field(default_factory=list)
+    embedder: HashEmbedder = field(default_factory=HashEmbedder)
 
-    def retrieve(self, query: str, k: int = 5) -> list[Hit]:
+    def retrieve(self, query: str, k: int = 5, *, exclude: Sequence[str] = ()) -> list[Hit]:
         self.queries.append(query)
-        return self.answers.get(query, hits(*(f"{query} {letter}" for letter in "abcde")))[:k]
+        found = self.answers.get(query, hits(*(f"{query} {letter}" for letter in "abcde")))
+        return [hit for hit in found if hit.chunk_id not in exclude][:k]
 
 
 class StandInClient:
@@ -74,9 +78,11 @@ class Scripted:
     """All six parts in one: each list is played in order, its last item for ever after.
 
     "fail" gives a failed verdict; in ``drafts`` an exception is raised and None abstains.
+    ``free`` are the judges that stand for an encoder and charge no call.
     """
 
-    def __init__(self, **script: list) -> None:
+    def __init__(self, free: Collection[str] = (), **script: list) -> None:
+        self.free = free
         self.play(script)
 
     def play(self, script: dict[str, list]) -> None:
@@ -92,7 +98,8 @@ class Scripted:
         return value
 
     def _verdict(self, name: str, decision: Decision, subject: str = "") -> Verdict:
-        count_call()
+        if decision.value not in self.free:
+            count_call()
         label = self._next(name)
         failed = label == "fail"
         verdict = Verdict(
@@ -191,7 +198,7 @@ def build_loop(system: type[Loop], retriever=None, client=None, k=5, **options: 
     """A system whose judges are all played by one script, and the script. ``options`` named as in HAPPY
     change what it says, the others go to the system."""
     lines = {name: options.pop(name) for name in list(options) if name in HAPPY}
-    script = Scripted(**(HAPPY | lines))
+    script = Scripted(free=system.encoders, **(HAPPY | lines))
     parts = Parts(client or StandInClient(), retriever or StandInRetriever(), CARD, k)
     judges = dict.fromkeys(roles_of(system), script) | options
     return system(parts, **judges), script

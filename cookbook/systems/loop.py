@@ -46,6 +46,8 @@ class Loop(Steps):
     default_caps: ClassVar[Caps]
     state_type: ClassVar[Any] = State
     answered_because: ClassVar[str] = "supported_and_useful"
+    encoders: ClassVar[frozenset[str]] = frozenset()
+    """The judges that ask no LLM unless they are replaced; the ceiling counts no call for them."""
 
     caps: Caps
 
