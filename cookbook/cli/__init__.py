@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from cookbook.cli import ask, demo, doctor, labs, models, notebooks, record, systems
+from cookbook.cli import ask, demo, doctor, figures, labs, models, notebooks, record, systems
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,7 @@ app.command()(ask.ask)
 app.command()(systems.systems)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
+app.command()(figures.figures)
 app.add_typer(labs.app, name="labs")
 app.add_typer(models.app, name="models")
 app.add_typer(notebooks.app, name="notebooks")

@@ -6,9 +6,8 @@ traced as a step whose note lists the fields that it returned: what is not in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from cookbook.errors import BudgetExhausted, ConfigError
@@ -23,22 +22,24 @@ if TYPE_CHECKING:
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
-Node = Callable[[Any, Judges], Mapping[str, Any] | None]
+Node = Callable[[Any, Any], Mapping[str, Any] | None]
 Router = Callable[[Any, Any], str]
 
 
 @dataclass(frozen=True)
 class Blueprint:
-    """A graph on paper. ``nodes`` in the order they are drawn; ``edges`` maps a node to the next one;
-    ``routes`` maps a node to the name of the router that is asked after it; ``routers`` are those routers.
+    """A graph on paper: its functions, which node follows which, and which router is asked after a node.
+
+    The first node is where it starts; ``edges`` maps a node to the next one, ``routers`` a node to the
+    router after it. Functions go by their names. ``refuses`` names the node that refuses, if there is one.
     """
 
     name: str
     schema: type
-    nodes: Mapping[str, Node]
+    nodes: Sequence[Node]
     edges: Mapping[str, str]
-    routes: Mapping[str, str]
     routers: Mapping[str, Router]
+    refuses: str = ""
 
     def build(
         self, judges: Judges, caps: Any, swaps: Mapping[str, Callable[..., Any]], schema: type | None = None
@@ -46,23 +47,27 @@ class Blueprint:
         """Compile it, with nodes and routers replaced by name. ConfigError for a name it does not have.
 
         The edges after a router are those of its return type, ``Literal["grade", "refuse"]``. A
-        replacement that declares none keeps those of the published router and may also refuse.
+        replacement that declares none has those of the published router, and may refuse besides.
         """
         from langgraph.graph import START, StateGraph
 
-        if unknown := sorted(swaps.keys() - self.nodes.keys() - self.routers.keys()):
-            known = ", ".join((*self.nodes, *self.routers))
-            raise ConfigError(f"{self.name} has no node or router {unknown[0]!r}; it has: {known}")
+        known = [function.__name__ for function in (*self.nodes, *self.routers.values())]
+        if unknown := sorted(swaps.keys() - set(known)):
+            raise ConfigError(
+                f"{self.name} has no node or router {unknown[0]!r}; replace one of: {', '.join(known)}"
+            )
         graph: Any = StateGraph(schema or self.schema)
-        for name, published in self.nodes.items():
-            graph.add_node(name, _traced(name, swaps.get(name, published), judges))
-        graph.add_edge(START, next(iter(self.nodes)))
+        for node in self.nodes:
+            name = node.__name__
+            graph.add_node(name, _traced(name, swaps.get(name, node), judges))
+        graph.add_edge(START, self.nodes[0].__name__)
         for source, target in self.edges.items():
             graph.add_edge(source, target)
-        for source, name in self.routes.items():
-            router = swaps.get(name, self.routers[name])
-            targets = _targets(router) or [*_targets(self.routers[name]), *({"refuse"} & self.nodes.keys())]
-            graph.add_conditional_edges(source, _bound(name, router, caps), list(dict.fromkeys(targets)))
+        for source, published in self.routers.items():
+            router = swaps.get(published.__name__, published)
+            targets = _targets(router) or [*_targets(published), *filter(None, [self.refuses])]
+            routed = _bound(published.__name__, router, caps)
+            graph.add_conditional_edges(source, routed, list(dict.fromkeys(targets)))
         compiled: Graph = graph.compile(name=self.name)
         return compiled
 
@@ -78,12 +83,10 @@ def _traced(name: str, node: Node, judges: Judges) -> Callable[[Any], Any]:
 
 
 def _bound(name: str, router: Router, caps: Any) -> Callable[[Any], str]:
-    @wraps(router)
     def run_router(state: Any) -> str:
         return router(state, caps)
 
-    run_router.__name__ = name
-    run_router.__annotations__ = {}  # the edges are given; LangGraph would read the router's own types here
+    run_router.__name__ = name  # LangGraph names a branch after its function
     return run_router
 
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from cookbook.published.graphs import Blueprint
 from cookbook.published.models import Judges
+from cookbook.published.steps import Update, after_gate, answer_directly, decide_retrieval, generate, grade
 from cookbook.reflect.refuse import SENTENCES
-from cookbook.schema import Hit, Reason, Relevance, Retrieve, Status, Support, Usefulness
+from cookbook.schema import Hit, Reason, Retrieve, Status, Support, Usefulness
 
 if TYPE_CHECKING:
     from cookbook.published.graphs import Graph
@@ -72,30 +73,9 @@ def fresh_state(question: str) -> State:
 
 # ---------------------------------------------------------------- nodes
 
-Update = dict[str, Any]
-
-
-def decide_retrieval(state: State, judges: Judges) -> Update:
-    return {"retrieve": judges.retrieve(state["question"])}
-
-
-def answer_directly(state: State, judges: Judges) -> Update:
-    return {"draft": judges.direct(state["question"])}
-
 
 def retrieve(state: State, judges: Judges) -> Update:
     return {"hits": judges.store.retrieve(state["query"], K)}
-
-
-def grade(state: State, judges: Judges) -> Update:
-    question = state["question"]
-    return {
-        "kept": [hit for hit in state["hits"] if judges.relevance(question, hit) is Relevance.RELEVANT],
-    }
-
-
-def generate(state: State, judges: Judges) -> Update:
-    return {"draft": judges.generate(state["question"], state["kept"])}
 
 
 def check_support(state: State, judges: Judges) -> Update:
@@ -141,10 +121,6 @@ def refuse(state: State, judges: Judges) -> Update:
 # ---------------------------------------------------------------- routers
 
 
-def after_gate(state: State, caps: Caps) -> Literal["retrieve", "answer_directly"]:
-    return "answer_directly" if state["retrieve"] is Retrieve.NO else "retrieve"
-
-
 def after_grades(state: State, caps: Caps) -> Literal["generate", "rewrite"]:
     if state["kept"]:
         return "generate"
@@ -173,21 +149,18 @@ def after_usefulness(state: State, caps: Caps) -> Literal["__end__", "rewrite", 
 _BLUEPRINT = Blueprint(
     name="published_handbook",
     schema=State,
-    nodes={
-        node.__name__: node
-        for node in (
-            decide_retrieval,
-            answer_directly,
-            retrieve,
-            grade,
-            generate,
-            check_support,
-            regenerate,
-            check_usefulness,
-            rewrite,
-            refuse,
-        )
-    },
+    nodes=(
+        decide_retrieval,
+        answer_directly,
+        retrieve,
+        grade,
+        generate,
+        check_support,
+        regenerate,
+        check_usefulness,
+        rewrite,
+        refuse,
+    ),
     edges={
         "answer_directly": "__end__",
         "retrieve": "grade",
@@ -196,24 +169,18 @@ _BLUEPRINT = Blueprint(
         "rewrite": "retrieve",
         "refuse": "__end__",
     },
-    routes={
-        "decide_retrieval": "after_gate",
-        "grade": "after_grades",
-        "check_support": "after_support",
-        "check_usefulness": "after_usefulness",
-    },
     routers={
-        router.__name__: router for router in (after_gate, after_grades, after_support, after_usefulness)
+        "decide_retrieval": after_gate,
+        "grade": after_grades,
+        "check_support": after_support,
+        "check_usefulness": after_usefulness,
     },
+    refuses="refuse",
 )
 
 
 def build(
-    judges: Judges,
-    *,
-    caps: Caps | None = None,
-    schema: type = State,
-    **swaps: Callable[..., Any],
+    judges: Judges, *, caps: Caps | None = None, schema: type = State, **swaps: Callable[..., Any]
 ) -> Graph:
     """Compile the graph on ``judges``; a node or a router is replaced by its name.
 

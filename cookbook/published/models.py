@@ -29,6 +29,7 @@ from cookbook.schema import (
     ScoreKind,
     Support,
     Usefulness,
+    Utility,
     Verdict,
 )
 from cookbook.tracing import note_verdict
@@ -114,6 +115,22 @@ class Judges:
     def usefulness(self, question: str, answer: str) -> Usefulness:
         return self._judge(Usefulness, Decision.USEFULNESS, question, answer)
 
+    def support_with_quotes(
+        self, question: str, answer: str, hits: Sequence[Hit]
+    ) -> tuple[Support, tuple[str, ...]]:
+        """One support call whose script may also reply ``(label, quotes)``; a bare label comes without quotes."""
+        reply = self._ask(object, "support", question, answer, hits)
+        found, quotes = reply if isinstance(reply, tuple) else (reply, ())
+        label = _typed(Support, "support", found)
+        note_verdict(Verdict(Decision.SUPPORT, label))
+        return label, tuple(quotes)
+
+    def utility(self, question: str, answer: str) -> Utility:
+        """Usefulness from 1 to 5; the script replies with the number."""
+        found = Utility(self._ask(int, "utility", question, answer))
+        note_verdict(Verdict(Decision.USEFULNESS, found))
+        return found
+
     def direct(self, question: str) -> str:
         return self._ask(str, "direct", question)
 
@@ -123,6 +140,10 @@ class Judges:
     def rewrite(self, question: str, query: str, feedback: str = "") -> str:
         """The next query, given the one that failed."""
         return self._ask(str, "rewrite", question, query, feedback)
+
+    def revise(self, question: str, answer: str, hits: Sequence[Hit]) -> str:
+        """The answer without what the passages do not support."""
+        return self._ask(str, "revise", question, answer, hits)
 
     def _judge(self, label: type[Label], decision: Decision, *given: Any, subject: str = "") -> Label:
         found = self._ask(label, decision.value, *given)
@@ -136,12 +157,16 @@ class Judges:
         for meter in open_meters():
             meter.add_call(prompt_tokens=_words(given), completion_tokens=1, seconds=0.0, cost=0.0)
         reply = self._replies[kind]
-        found = reply(*given) if callable(reply) else reply
-        if not isinstance(found, expected):
-            raise ConfigError(
-                f"the script for {kind!r} replied {found!r}; let it reply with a {expected.__name__}"
-            )
-        return found
+        return _typed(expected, kind, reply(*given) if callable(reply) else reply)
+
+
+def _typed(expected: type[T], kind: str, found: object) -> T:
+    """A script that replies with the wrong type would be read as a "no" further on: say so here."""
+    if not isinstance(found, expected):
+        raise ConfigError(
+            f"the script for {kind!r} replied {found!r}; let it reply with a {expected.__name__}"
+        )
+    return found
 
 
 def _words(given: Any) -> int:
@@ -172,9 +197,11 @@ AGREEABLE: dict[str, Any] = {
     "relevance": Relevance.RELEVANT,
     "support": Support.FULLY,
     "usefulness": Usefulness.USEFUL,
+    "utility": 5,
     "direct": "19",
     "generate": opens_with,
     "rewrite": repeats,
+    "revise": lambda question, answer, hits: answer,
 }
 """The reply of each kind unless another is given: yes to every question, and a writer that goes on."""
 
