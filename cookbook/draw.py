@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 Edge = tuple[str, str]
 START, END = "__start__", "__end__"
 
-_INK, _PALE, _LOOP, _GUILTY = "#22303c", "#c3ccd4", "#2a7fb8", "#c8371b"
+INK, PALE, BLUE = "#22303c", "#c3ccd4", "#2a7fb8"
+_GUILTY = "#c8371b"
 
 
 def edges_of(compiled: Any) -> list[Edge]:
@@ -56,21 +57,25 @@ def edges_taken(trace: Trace) -> Counter[Edge]:
     return Counter(pairwise(path))
 
 
-def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Edge] = ()) -> Figure:
-    """A picture of a compiled graph. ``trace`` shows one request's path, ``mark`` paints edges red.
-
-    Raises ValueError for a marked edge that the graph does not have.
-    """
+def canvas(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches. It shows itself in a notebook, whether or not pyplot was ever
+    imported there."""
     from matplotlib.figure import Figure
 
     class Picture(Figure):
-        """Shows itself in a notebook, whether or not pyplot was ever imported there."""
-
         def _repr_png_(self) -> bytes:
             buffer = BytesIO()
             self.savefig(buffer, format="png", dpi=80, metadata={"Software": None})
             return buffer.getvalue()
 
+    return Picture(figsize=(width, height), layout="constrained")
+
+
+def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Edge] = ()) -> Figure:
+    """A picture of a compiled graph. ``trace`` shows one request's path, ``mark`` paints edges red.
+
+    Raises ValueError for a marked edge that the graph does not have.
+    """
     edges = edges_of(compiled)
     if strange := set(mark) - set(edges):
         raise ValueError(f"the graph has no edge {sorted(strange)[0]}")
@@ -78,7 +83,7 @@ def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Ed
     taken = edges_taken(trace) if trace else None
     width = max(x for x, _ in spots.values())
     height = max(y for _, y in spots.values()) - min(y for _, y in spots.values())
-    figure = Picture(figsize=(0.92 * (width + 1.4), 0.92 * (height + 2.2)), layout="constrained")
+    figure = canvas(0.92 * (width + 1.4), 0.92 * (height + 2.2))
     axes = figure.add_subplot()
     for edge in edges:
         used = None if taken is None else taken[edge]
@@ -115,7 +120,7 @@ def _draw_edge(
     back = x1 <= x0
     # A long edge on one line would run through the nodes between: it bends away from them.
     bend = 0.45 if back else -0.28 if x1 - x0 > 2 and y0 == y1 else 0.0
-    colour = _GUILTY if guilty else _PALE if used == 0 else _LOOP if back else _INK
+    colour = _GUILTY if guilty else PALE if used == 0 else BLUE if back else INK
     arrow = FancyArrowPatch(
         (x0, y0),
         (x1, y1),
@@ -141,7 +146,7 @@ def _draw_edge(
 def _draw_node(axes: Axes, node: str, spot: tuple[float, float], dark: bool) -> None:
     label = {START: "start", END: "end"}.get(node, node.replace("_", "\n", 1))
     axes.annotate(
-        label, spot, fontsize=8.5, ha="center", va="center", zorder=5, color=_INK if dark else "#8b97a2",
-        bbox={"boxstyle": "round,pad=0.45", "fc": "#f4f7fa" if dark else "white", "ec": _INK if dark else _PALE},
+        label, spot, fontsize=8.5, ha="center", va="center", zorder=5, color=INK if dark else "#8b97a2",
+        bbox={"boxstyle": "round,pad=0.45", "fc": "#f4f7fa" if dark else "white", "ec": INK if dark else PALE},
     )  # fmt: skip
     axes.plot(*spot, alpha=0)
