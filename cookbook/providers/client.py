@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from math import exp
 from threading import Lock
@@ -18,6 +19,7 @@ from pydantic import BaseModel, create_model
 from cookbook import cache
 from cookbook.errors import ConfigError, ContextOverflow, ProviderUnavailable, ReplyUnparsable
 from cookbook.providers import gateway, parse, replay
+from cookbook.providers.breaker import Breaker
 from cookbook.providers.call import Call, Reply, as_messages
 from cookbook.providers.failures import Rejected, Transient
 from cookbook.providers.meter import check_budgets, open_meters
@@ -52,7 +54,8 @@ class LLMClient:
     """A chat model by name, ``$PROVIDER`` when none is given: see names.py for what a name may be.
 
     ``timeout`` bounds a whole call in seconds, retries included; ``max_retries`` bounds those after
-    a failure that may pass (no connection, status 429 or 5xx).
+    a failure that may pass (no connection, status 429 or 5xx). ``breaker`` stops calls to a provider
+    that keeps failing.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class LLMClient:
         seed: int = 0,
         timeout: float = 120.0,
         max_retries: int = 2,
+        breaker: Breaker | None = None,
     ) -> None:
         self._target = resolve(model)
         if self._target.provider == "replay":
@@ -71,6 +75,7 @@ class LLMClient:
         self._seed = seed
         self._timeout = timeout
         self._max_retries = max_retries
+        self._breaker = breaker
 
     @property
     def provider(self) -> str:
@@ -199,7 +204,8 @@ class LLMClient:
             _charge(recorded)
             return recorded
         self._require_room(call)
-        reply = self._send(call)
+        with self._breaker.watch(self.chat_model) if self._breaker else nullcontext():
+            reply = self._send(call)
         if recorder is not None:
             recorder.save(call, reply)
         if cache.applies_to(call):
