@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, repeat
 from math import log
 from typing import Any, Protocol, TypeVar
@@ -172,8 +172,13 @@ def _typed(expected: type[T], kind: str, found: object) -> T:
 def _words(given: Any) -> int:
     """The length of a scripted prompt: a model without a tokenizer counts words."""
     if isinstance(given, str):
-        return len(given.split())
-    return _words(given.text) if isinstance(given, Hit) else sum(map(_words, given))
+        return _words_of(given)
+    return _words_of(given.text) if isinstance(given, Hit) else sum(map(_words, given))
+
+
+@lru_cache(maxsize=1024)  # a loop that is stuck shows the same passages ten thousand times
+def _words_of(text: str) -> int:
+    return len(text.split())
 
 
 # ---------------------------------------------------------------- replies
