@@ -1,0 +1,111 @@
+"""What the check of stuck_router_counter says of mends that do not end the loop, or end more than it."""
+
+import pytest
+
+from cookbook.labs.stuck_router_counter import LIMIT, broken, check, never_satisfied, solution
+from cookbook.published import handbook
+from cookbook.published.handbook import Caps
+from cookbook.schema import Support
+
+BROKEN = "counter_not_returned"
+
+
+def counting_node(state, judges):
+    return {**handbook.regenerate(state, judges), "regenerations": state["regenerations"] + 1}
+
+
+def increment_in_the_router(judges, caps):
+    def after_support(state, caps):
+        state["regenerations"] += 1
+        if state["support"] is Support.FULLY or state["regenerations"] > caps.regenerations:
+            return "check_usefulness"
+        return "regenerate"
+
+    return handbook.build(judges, caps=caps, after_support=after_support)
+
+
+def raise_the_limit(judges, caps):
+    return handbook.build(judges, caps=caps).with_config(recursion_limit=10_000)
+
+
+def drop_the_edge(judges, caps):
+    return handbook.build(judges, caps=caps, after_support=lambda state, caps: "check_usefulness")
+
+
+def count_but_never_read(judges, caps):
+    def after_support(state, caps):
+        return "check_usefulness" if state["support"] is Support.FULLY else "regenerate"
+
+    return handbook.build(judges, caps=caps, regenerate=counting_node, after_support=after_support)
+
+
+def return_it_unchanged(judges, caps):
+    def regenerate(state, judges):
+        return {**handbook.regenerate(state, judges), "regenerations": state["regenerations"]}
+
+    return handbook.build(judges, caps=caps, regenerate=regenerate)
+
+
+def one_too_many(judges, caps):
+    def after_support(state, caps):
+        again = state["support"] is not Support.FULLY and state["regenerations"] <= caps.regenerations
+        return "regenerate" if again else "check_usefulness"
+
+    return handbook.build(judges, caps=caps, regenerate=counting_node, after_support=after_support)
+
+
+def never_accept(judges, caps):
+    def after_support(state, caps):
+        return "regenerate" if state["regenerations"] < caps.regenerations else "refuse"
+
+    return handbook.build(judges, caps=caps, regenerate=counting_node, after_support=after_support)
+
+
+WRONG = {
+    "increment in the router, but first": (increment_in_the_router, "counter_not_returned"),
+    "raise the recursion limit": (raise_the_limit, "limit_changed"),
+    "drop the edge": (drop_the_edge, "edge_dropped"),
+    "count but never read": (count_but_never_read, "counter_not_read"),
+    "return it unchanged": (return_it_unchanged, "counter_stands_still"),
+    "one too many": (one_too_many, "wrong_count"),
+    "regenerate what was accepted": (never_accept, "second_draft_lost"),
+    "hand back the nodes": (lambda judges, caps: {"regenerate": counting_node}, "no_graph"),
+}
+
+
+def test_the_symptom():
+    done = never_satisfied(broken(), Caps())
+    assert (done.calls, done.ran("regenerate"), done.ended) == (203, 98, False)
+    done = never_satisfied(broken(), Caps(), limit=25)
+    assert (done.calls, done.ran("regenerate")) == (28, 10)
+    done = never_satisfied(solution(), Caps())
+    assert (done.calls, done.ran("regenerate"), done.ended) == (13, 2, True)
+
+
+def test_the_message_counts():
+    assert check(broken()).message.startswith(
+        "budget 3, regenerate ran 98 times and 203 calls were made; no node returns `regenerations`"
+    )
+    assert check(one_too_many).message.startswith(
+        "budget 3, regenerate ran 4 times and `regenerations` stands at 4"
+    )
+
+
+@pytest.mark.parametrize("node", ["generate", "check_support"])
+def test_counting_in_another_node_is_off_by_one(node):
+    def build(judges, caps):
+        def elsewhere(state, judges):
+            return {**getattr(handbook, node)(state, judges), "regenerations": state["regenerations"] + 1}
+
+        return handbook.build(judges, caps=caps, **{node: elsewhere})
+
+    verdict = check(build)
+    # Drafts are written once, so counting there never moves on; support checks are one more than regenerations.
+    assert verdict.diagnosis == {"generate": "counter_stands_still", "check_support": "wrong_count"}[node]
+    assert node in verdict.message
+
+
+def test_the_limit_leaves_room_for_every_budget_of_the_check():
+    done = never_satisfied(solution(), Caps(regenerations=96))
+    assert done.ended
+    assert done.supersteps == LIMIT - 2
