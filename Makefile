@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint units notebooks live render labs record lock clean
+.PHONY: help env demo test lint units notebooks live bench render labs record lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -45,6 +45,9 @@ notebooks: env ## execute copies of all notebooks and compare what they print wi
 
 live: env ## the tests that need model weights (cookbook models fetch) or a server (QDRANT_URL)
 	$(BIN)/pytest -m live -rs
+
+bench: env ## vanilla, the handbook graph and lean against the clock, live on the local model (half an hour)
+	$(BIN)/cookbook bench
 
 render: env ## execute all notebooks in place on the recordings and store their outputs
 	$(QUIET) $(BIN)/cookbook notebooks render

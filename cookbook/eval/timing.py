@@ -1,0 +1,121 @@
+"""How long systems take beside each other: live, on the same questions, in turn, in one run.
+
+Seconds from two runs say little: a laptop warms up, another job starts. Here every question goes through
+every system before the next one comes, the order turns with each question, and what is reported is a ratio
+of medians with a paired interval. Nothing is replayed or cached while it runs.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from statistics import median
+from typing import Any
+
+from cookbook.errors import ConfigError
+from cookbook.eval.sets import EvalRow
+from cookbook.schema import Status
+from cookbook.systems.base import Parts, System
+
+DRAWS, SEED = 4_000, 0
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One request: its wall-clock seconds, its calls and tokens, how it ended, whether that was right."""
+
+    system: str
+    row: str
+    behaviour: str
+    seconds: float
+    calls: int
+    tokens: int
+    status: str
+    right: bool
+
+
+def alternate(
+    systems: Mapping[str, System],
+    rows: Sequence[EvalRow],
+    *,
+    done: Callable[[Timed], None] = lambda timed: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Timed]:
+    """Ask every system every question, in turn. ``done`` is told of each request as it ends."""
+    names, timings = list(systems), []
+    for turn, row in enumerate(rows):
+        shift = turn % len(names)
+        for name in (*names[shift:], *names[:shift]):
+            start = clock()
+            answer = systems[name].answer(row.question)
+            seconds = clock() - start
+            answered = answer.status is Status.ANSWERED
+            right = row.states(answer.text) if row.behaviour == "answer" else row.behaviour == "direct"
+            timed = Timed(
+                name,
+                row.id,
+                row.behaviour,
+                round(seconds, 3),
+                answer.trace.calls,
+                answer.trace.tokens,
+                answer.status.value,
+                answered and right if row.behaviour != "refuse" else answer.status is Status.REFUSED,
+            )
+            timings.append(timed)
+            done(timed)
+    return timings
+
+
+def ratios(timings: Sequence[Timed], base: str) -> list[dict[str, Any]]:
+    """A row for each system: median seconds, its ratio to ``base`` with a 95 % interval, calls, right, refused.
+
+    The interval draws questions, so both systems always meet the same ones.
+    """
+    import numpy as np
+
+    by: dict[str, dict[str, Timed]] = {}
+    for timed in timings:
+        by.setdefault(timed.system, {})[timed.row] = timed
+    if base not in by:
+        raise ConfigError(f"no timings of {base!r} to compare with; add it to --systems")
+    questions = [row for row in by[base] if all(row in found for found in by.values())]
+    rng = np.random.default_rng(SEED)
+    drawn = rng.integers(0, len(questions), (DRAWS, len(questions)))
+    against = np.array([by[base][row].seconds for row in questions])
+    table = []
+    for name, found in by.items():
+        seconds = np.array([found[row].seconds for row in questions])
+        many = np.median(seconds[drawn], axis=1) / np.median(against[drawn], axis=1)
+        mine = [found[row] for row in questions]
+        table.append(
+            {
+                "system": name,
+                "questions": len(questions),
+                "median seconds": round(float(np.median(seconds)), 2),
+                f"of {base}": round(float(np.median(seconds) / np.median(against)), 2),
+                "low": round(float(np.quantile(many, 0.025)), 2),
+                "high": round(float(np.quantile(many, 0.975)), 2),
+                "calls": round(sum(t.calls for t in mine) / len(mine), 2),
+                "median tokens": int(median(t.tokens for t in mine)),
+                "right": sum(t.right for t in mine),
+                "refused": sum(t.status == Status.REFUSED for t in mine),
+            }
+        )
+    return table
+
+
+def report(parts: Parts, corpus: str, timings: Sequence[Timed]) -> dict[str, Any]:
+    """Everything a reader needs to judge the figures, ready for JSON: machine, model, day, and each request."""
+    import os
+
+    return {
+        "corpus": corpus,
+        "model": parts.client.chat_model,
+        "k": parts.k,
+        "date": date.today().isoformat(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "timings": [asdict(timed) for timed in timings],
+    }

@@ -1,0 +1,86 @@
+"""Timings beside each other, on a clock that the test holds: order, ratios, and what counts as right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cookbook.cli.bench import spread
+from cookbook.errors import ConfigError
+from cookbook.eval.sets import load_eval_set
+from cookbook.eval.timing import Timed, alternate, ratios
+from cookbook.reflect.refuse import refusal
+from cookbook.schema import Answer, Provenance, Reason, Status, Trace
+
+ROWS = load_eval_set("larkspur")
+ANSWERABLE = [row for row in ROWS if row.behaviour == "answer"]
+UNANSWERABLE = [row for row in ROWS if row.behaviour == "refuse"]
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Slow:
+    """Takes ``seconds`` on the clock, and says the reference answer or refuses."""
+
+    def __init__(self, clock: Clock, seconds: float, *, refuses: bool = False, log: list[str] | None = None):
+        self.clock, self.seconds, self.refuses = clock, seconds, refuses
+        self.log = [] if log is None else log
+
+    def answer(self, question: str) -> Answer:
+        self.clock.now += self.seconds
+        self.log.append(f"{self.seconds:g}")
+        trace = Trace(question, "slow")
+        if self.refuses:
+            return refusal(question, Reason.NO_RELEVANT_PASSAGE, trace)
+        trace.stop_reason = "said"
+        text = next(row.answer for row in ROWS if row.question == question)
+        return Answer(question, text, Status.ANSWERED, Provenance.PASSAGES, trace)
+
+
+def test_systems_take_turns_in_a_turning_order():
+    clock, log = Clock(), []
+    systems = {name: Slow(clock, s, log=log) for name, s in (("a", 1), ("b", 2), ("c", 3))}
+    timings = alternate(systems, ANSWERABLE[:3], clock=clock)
+    assert log == ["1", "2", "3", "2", "3", "1", "3", "1", "2"]
+    assert [t.seconds for t in timings if t.system == "b"] == [2, 2, 2]
+
+
+def test_the_ratio_of_medians():
+    clock = Clock()
+    systems = {"vanilla": Slow(clock, 4), "lean": Slow(clock, 3)}
+    base, lean = ratios(alternate(systems, ANSWERABLE[:5], clock=clock), "vanilla")
+    assert (base["of vanilla"], base["low"], base["high"]) == (1, 1, 1)
+    assert (lean["of vanilla"], lean["low"], lean["high"]) == (0.75, 0.75, 0.75)
+    assert lean["questions"] == 5
+
+
+def test_only_questions_that_all_were_asked_are_compared():
+    one = Timed("vanilla", "q1", "answer", 2.0, 1, 10, "answered", True)
+    timings = [one, replace(one, row="q2", seconds=90.0), replace(one, system="lean", seconds=1.0)]
+    assert [row["of vanilla"] for row in ratios(timings, "vanilla")] == [1.0, 0.5]
+    with pytest.raises(ConfigError, match="no timings of 'closed_book'"):
+        ratios(timings, "closed_book")
+
+
+@pytest.mark.parametrize(("rows", "refuses", "right"), [
+    (ANSWERABLE[:2], False, True),
+    (ANSWERABLE[:2], True, False),
+    (UNANSWERABLE[:2], False, False),
+    (UNANSWERABLE[:2], True, True),
+])  # fmt: skip
+def test_what_counts_as_right(rows, refuses, right):
+    clock = Clock()
+    timings = alternate({"a": Slow(clock, 1, refuses=refuses)}, rows, clock=clock)
+    assert [t.right for t in timings] == [right, right]
+
+
+def test_the_questions_are_spread_over_their_kinds():
+    rows = spread("larkspur", 7)
+    assert len({row.kind for row in rows}) == 7
+    assert {row.split for row in rows} == {"report"}
