@@ -228,7 +228,7 @@ def test_a_local_engine_gives_the_alternatives_of_every_token():
     assert len(found.tokens) == 6
     assert "<|im_end|>" in found.first.top  # a special token, which the server itself writes as ""
     for token in found.tokens:
-        assert len(token.top) == ALTERNATIVES
+        assert 32 < len(token.top) <= ALTERNATIVES  # other special tokens share the text ""
         assert token.logprob == max(token.top.values()) == token.top[token.text]
         assert sum(map(math.exp, token.top.values())) <= 1 + 1e-6
     engine.close()

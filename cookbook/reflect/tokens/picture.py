@@ -26,7 +26,7 @@ def draw_search(search: Search) -> Figure:
     nodes = [node for level in search.levels for node in level.written]
     kept = {node for level in search.levels for node in level.kept}
     rows = _rows(nodes)
-    figure = canvas(3.3 * len(search.levels) + 1.2, 0.95 * (max(rows.values()) + 1))
+    figure = canvas(3.3 * len(search.levels) + 1.2, 0.85 * (max(rows.values()) + 1))
     axes = figure.add_subplot()
     start = (0.45, -sum(rows[node] for node in search.levels[0].written) / len(search.levels[0].written))
     spots = {node: (float(len(node.path)), -row) for node, row in rows.items()}
