@@ -49,6 +49,18 @@ def working(text: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def counting(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar over ``total`` pieces of work; call what it gives with a word on the piece just done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    watched = sys.stderr.isatty()
+    with Progress(*columns, console=screen(sys.stderr), transient=True, disable=not watched) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda word: bar.update(task, advance=1, description=word)
+
+
 def command(body: Callable[P, R]) -> Callable[P, R]:
     """Wrap a command: our errors end in one line and exit 2, Ctrl-C in 130, anything else in exit 1.
 

@@ -70,6 +70,49 @@ class Behaviour:
         }
 
 
+def behaved_right(row: EvalRow, answer: Answer) -> bool | None:
+    """Did it do the right thing: answer right what has an answer, and refuse what has none?
+
+    A failure is neither. None for a row that needs no passage: the question does not arise there.
+    """
+    if row.behaviour == "direct":
+        return None
+    if row.behaviour == "refuse":
+        return answer.status is Status.REFUSED
+    return answer.status is Status.ANSWERED and row.states(answer.text)
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """How requests ended whose passages held no evidence: noise was all there was to read.
+
+    ``refused`` is the rejection proper. ``right`` answers came from memory, or by luck; ``wrong`` ones are
+    inventions. The three are counted apart, because a sum of any two hides which model one has.
+    """
+
+    refused: int = 0
+    right: int = 0
+    wrong: int = 0
+    failed: int = 0
+
+
+def rejection(pairs: Iterable[Pair]) -> Rejection:
+    """Count the answerable rows for which none of the gold quotes stood in the passages that were shown."""
+    ended: Counter[str] = Counter()
+    for row, answer in pairs:
+        if answer is None or row.behaviour != "answer" or _saw_evidence(row, answer):
+            continue
+        if answer.status is Status.ANSWERED:
+            ended["right" if behaved_right(row, answer) else "wrong"] += 1
+        else:
+            ended[answer.status.value] += 1
+    return Rejection(**ended)
+
+
+def _saw_evidence(row: EvalRow, answer: Answer) -> bool:
+    return any(quote.stands_in(hit.chunk) for quote in row.gold for hit in answer.contexts)
+
+
 def comparison(systems: Mapping[str, Behaviour]) -> list[dict[str, Any]]:
     """A row for each number, a column for each system."""
     columns = {name: found.as_dict() for name, found in systems.items()}
@@ -96,10 +139,7 @@ def behaviour(pairs: Iterable[Pair]) -> Behaviour:
         answerable=_outcomes(ended["answer"]),
         unanswerable=_outcomes(ended["refuse"]),
         direct=_outcomes(ended["direct"]),
-        right=sum(
-            row.behaviour == "answer" and answer.status is Status.ANSWERED and row.states(answer.text)
-            for row, answer in done
-        ),
+        right=sum(row.behaviour == "answer" and behaved_right(row, answer) is True for row, answer in done),
         rows=len(pairs),
         mean_calls=sum(calls) / len(calls) if calls else None,
     )

@@ -41,6 +41,11 @@ class Estimate:
         """``0.45 [0.29, 0.62]``, with fewer decimals for larger numbers."""
         return _written(self, "")
 
+    @property
+    def percent(self) -> str:
+        """``45 % [29, 62]``, for a share."""
+        return f"{self.value:.0%} [{100 * self.low:.0f}, {100 * self.high:.0f}]".replace("%", " %")
+
 
 @dataclass(frozen=True)
 class Difference(Estimate):

@@ -1,0 +1,77 @@
+"""``cookbook compare``: systems side by side on the same questions, with intervals, tables and pictures."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cookbook import paths
+from cookbook.cli.output import JsonFlag, aside, command, counting, print_json, working
+from cookbook.show import PLAIN_WIDTH, show_table
+
+if TYPE_CHECKING:
+    from cookbook.eval.compare import Comparison
+
+
+@command
+def compare(
+    eval_set: Annotated[
+        str, typer.Option("--set", help="The eval set, named after its corpus.")
+    ] = "larkspur",
+    systems: Annotated[
+        str, typer.Option(help="Names from `cookbook systems`, with commas.")
+    ] = "extractive,vanilla,handbook_graph",
+    split: Annotated[
+        str, typer.Option(help="report, fit (what thresholds were chosen on) or all.")
+    ] = "report",
+    against: Annotated[
+        str, typer.Option(help="Differences are from this one. [default: vanilla if it runs, else the first]")
+    ] = "",
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with all tables and pictures.")
+    ] = None,
+    readme: Annotated[bool, typer.Option("--readme", help="Renew the table in the README.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare systems, and three dummies with them.
+
+    PROVIDER names the model; without it the recorded one answers, and what is not recorded is left out.
+    """
+    from cookbook.eval import report
+    from cookbook.eval.run import open_setup
+    from cookbook.eval.compare import compare as compare_all
+    from cookbook.eval.dummies import DUMMIES
+    from cookbook.providers import LLMClient
+
+    names = [part.strip() for part in systems.split(",") if part.strip()]
+    with working(f"opening {eval_set}"):
+        client = LLMClient(os.environ.get("PROVIDER") or "replay")
+        setup = open_setup(eval_set, split=split, client=client)
+    with counting(len(setup.rows) * (len(names) + len(DUMMIES))) as done:
+        comparison = compare_all(setup, names, against=against, done=done)
+    _print(comparison)
+    if html:
+        html.write_text(report.page(comparison), encoding="utf-8")
+        aside(f"wrote {html}")
+    if readme:
+        path = paths.ROOT / "README.md"
+        text = report.with_block(paths.read_text(path), eval_set, report.readme_block(comparison))
+        path.write_text(text, encoding="utf-8")
+        aside(f"renewed the table of {eval_set} in {path.name}")
+    if as_json:
+        print_json(comparison.to_dict())
+
+
+def _print(comparison: Comparison) -> None:
+    from cookbook.eval.report import heading, tables
+
+    print(fill(heading(comparison), PLAIN_WIDTH))
+    for table in tables(comparison):
+        print()
+        show_table(table.rows, table.title)
+        if table.note:
+            print(fill(table.note, PLAIN_WIDTH))

@@ -1,0 +1,158 @@
+"""Several systems on one set of questions: what each did, with intervals, on the rows that all of them ran.
+
+Systems are ordered by right behaviour, the mean of two rates: right answers among the answerable rows, and
+refusals among the rows without an answer. Each counts one half, so a system that does always the same, like
+the dummies, gets one half at most. Of two that are equal the one with fewer calls comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from cookbook.errors import ConfigError
+from cookbook.eval.behaviour import Pair, common
+from cookbook.eval.run import Setup, run
+from cookbook.eval.dummies import DUMMIES
+from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
+from cookbook.eval.statistics import Difference, Estimate
+from cookbook.schema import Status
+from cookbook.systems import entry
+
+DEFAULT = ("extractive", "vanilla", "handbook_graph")
+"""What is compared when nobody says what: the reader without a model, the plain recipe, the first loop."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How the rows of a selection ended for one system. What has no recording was never run."""
+
+    answered: int
+    refused: int
+    failed: int
+    not_recorded: int
+
+    @property
+    def rows(self) -> int:
+        return self.answered + self.refused + self.failed + self.not_recorded
+
+    def __str__(self) -> str:
+        """``44 of 59``: the rows that came to an end, a failed one being none."""
+        return f"{self.answered + self.refused} of {self.rows}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answers of every system to every row, the dummies among them. ``against`` is who differences are from."""
+
+    eval_set: str
+    split: str
+    model: str
+    results: Mapping[str, Sequence[Pair]]
+    against: str
+
+    @cached_property
+    def shared(self) -> dict[str, list[Pair]]:
+        """The pairs on the rows that every system ran. All figures come from these."""
+        return common(self.results)
+
+    @property
+    def rows(self) -> int:
+        """The rows of the selection."""
+        return len(self.results[self.against])
+
+    @property
+    def common(self) -> int:
+        """The rows that every system ran; below ``rows``, the comparison is of a part and says so."""
+        return len(self.shared[self.against])
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that were asked for, without the dummies."""
+        return [name for name in self.results if name not in DUMMIES]
+
+    def coverage(self, system: str) -> Coverage:
+        ended = [None if answer is None else answer.status for _, answer in self.results[system]]
+        return Coverage(
+            *(ended.count(status) for status in (Status.ANSWERED, Status.REFUSED, Status.FAILED, None))
+        )
+
+    def estimate(self, metric: str, system: str) -> Estimate | None:
+        """A figure of one system, by the metric's name; None where no row has it."""
+        return BY_NAME[metric].estimate(self.shared[system])
+
+    def difference(self, metric: str, system: str, against: str = "") -> Difference | None:
+        """How much more one system has than another (``self.against`` if none is named), row by row."""
+        return BY_NAME[metric].difference(self.shared[system], self.shared[against or self.against])
+
+    @cached_property
+    def ranking(self) -> list[str]:
+        """All systems, the best first; see the head of this file. Those without the headline figure come last."""
+        return sorted(self.results, key=self._rank)
+
+    def _rank(self, system: str) -> tuple[float, float]:
+        headline, calls = self.estimate(HEADLINE.name, system), self.estimate("calls", system)
+        return (-headline.value if headline else 1.0, calls.value if calls else 0.0)
+
+    @property
+    def no_better_than_dummies(self) -> list[str]:
+        """Systems that are not above the best dummy: they have shown nothing."""
+        best = min(self.ranking.index(name) for name in DUMMIES)
+        level = self._rank(self.ranking[best])[0]
+        return [name for name in self.systems if self._rank(name)[0] >= level]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON takes it. A figure is null where no row has it; a price is null where it is unknown."""
+        return {
+            "set": self.eval_set,
+            "split": self.split,
+            "model": self.model,
+            "rows": self.rows,
+            "common": self.common,
+            "ordered_by": HEADLINE.note,
+            "systems": {name: self._system(name) for name in self.ranking},
+            "against": self.against,
+            "no_better_than_dummies": self.no_better_than_dummies,
+        }
+
+    def _system(self, name: str) -> dict[str, Any]:
+        pairs, kept = self.shared[name], keep_rate(self.shared[name])
+        against = {m.name: self.difference(m.name, name) for m in METRICS} if name != self.against else {}
+        return {
+            "coverage": vars(self.coverage(name)),
+            "figures": {metric.name: _dict(metric.estimate(pairs)) for metric in METRICS},
+            "differences": {metric: _dict(found) for metric, found in against.items()},
+            "dollars": price(pairs),
+            "retrieves": {kind: _dict(found) for kind, found in retrieval_rates(pairs).items()},
+            "keeps": _dict(kept),
+            "by_kind": {kind: _dict(found) for kind, found in by_kind(pairs).items()},
+        }
+
+
+def _dict(estimate: Estimate | None) -> dict[str, Any] | None:
+    return vars(estimate) if estimate else None
+
+
+def compare(
+    setup: Setup,
+    systems: Sequence[str] = DEFAULT,
+    *,
+    against: str = "",
+    done: Callable[[str], None] = lambda system: None,
+) -> Comparison:
+    """Run the systems and the dummies over a setup. ``done`` is told the system after each of its rows.
+
+    Differences are from ``against``, by default from vanilla if it is there, else from the first system.
+    ConfigError for a name that is no system, and for a system named twice.
+    """
+    for name in systems:
+        entry(name)
+    if len(set(systems)) < len(systems) or not systems:
+        raise ConfigError("name each system once, for example --systems vanilla,handbook_graph")
+    against = against or ("vanilla" if "vanilla" in systems else systems[0])
+    if against not in systems:
+        raise ConfigError(f"differences from {against!r} need it among the systems: {', '.join(systems)}")
+    results = {name: run(setup, name, done=partial(done, name)) for name in (*systems, *DUMMIES)}
+    return Comparison(setup.name, setup.split, setup.model, results, against)

@@ -1,0 +1,77 @@
+"""What an answer rests on: was it shown the evidence, does it cite it, and do the passages hold what it says?
+
+The first two are read off the gold quotes and cost nothing; the third asks a support grader, claim by claim.
+A refusal claims nothing, so it is never grounded or ungrounded: it stays out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cookbook.baselines import sentences_of
+from cookbook.eval.sets import EvalRow
+from cookbook.reflect.support import SupportGrader
+from cookbook.schema import Answer, Hit, Status, Support
+
+
+def context_recall(row: EvalRow, answer: Answer) -> float | None:
+    """The share of the gold quotes that stand whole in a passage it was shown; None for a row without gold."""
+    return _held(row, answer.contexts) if row.gold else None
+
+
+def citation_recall(row: EvalRow, answer: Answer) -> float | None:
+    """The share of the gold quotes that stand in a passage it cites; None unless it answered such a row."""
+    return _held(row, _cited(answer)) if _speaks(row, answer) else None
+
+
+def citation_precision(row: EvalRow, answer: Answer) -> float | None:
+    """The share of the cited passages that hold a gold quote. An answer that cites nothing has none: 0."""
+    if not _speaks(row, answer):
+        return None
+    cited = _cited(answer)
+    sound = sum(any(quote.stands_in(hit.chunk) for quote in row.gold) for hit in cited)
+    return sound / len(cited) if cited else 0.0
+
+
+def _speaks(row: EvalRow, answer: Answer) -> bool:
+    return bool(row.gold) and answer.status is Status.ANSWERED
+
+
+def _cited(answer: Answer) -> list[Hit]:
+    return [hit for hit in answer.contexts if hit.chunk_id in answer.citations]
+
+
+def _held(row: EvalRow, hits: Sequence[Hit]) -> float:
+    held = sum(any(quote.stands_in(hit.chunk) for hit in hits) for quote in row.gold)
+    return held / len(row.gold)
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """How many claims of one answer its passages support. ``failed`` claims got no verdict."""
+
+    claims: int
+    supported: int
+    failed: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Supported claims among all. None when a claim has no verdict: the row is then missing, not good or bad."""
+        return None if self.failed else self.supported / self.claims
+
+
+def groundedness(
+    answer: Answer, grader: SupportGrader, *, claims: Callable[[str], Sequence[str]] = sentences_of
+) -> Grounding | None:
+    """Each claim of an answer (its sentences) against the passages it was written from; None unless it answered.
+
+    Only full support counts. Without passages nothing is supported, and the grader is not asked.
+    """
+    if answer.status is not Status.ANSWERED:
+        return None
+    said = claims(answer.text) or [answer.text]
+    if not answer.contexts:
+        return Grounding(len(said), 0)
+    labels = [grader.check(answer.question, claim, answer.contexts).label for claim in said]
+    return Grounding(len(said), labels.count(Support.FULLY), labels.count(None))

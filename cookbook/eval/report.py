@@ -1,0 +1,213 @@
+"""A comparison as tables: the same ones in a terminal, on a page, and in the README.
+
+Every table says what it rests on. Where systems did not run all rows, the first line says so.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from cookbook.errors import ConfigError
+from cookbook.eval.compare import Comparison
+from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
+from cookbook.eval.plots import PLOTS
+from cookbook.eval.sets import Behaviour
+from cookbook.eval.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = 4
+"""Systems beside each other: an interval is wide, a page is not."""
+WHO: Mapping[Behaviour, str] = {"answer": "answerable", "refuse": "no answer", "direct": "no passage needed"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, rows with the same keys, and a sentence on how to read them."""
+
+    title: str
+    rows: Sequence[Mapping[str, Any]]
+    note: str = ""
+
+
+def heading(comparison: Comparison) -> str:
+    """What was compared on how many rows, by which model."""
+    questions = f"{comparison.rows} questions of {comparison.eval_set} (split {comparison.split})"
+    if comparison.common < comparison.rows:
+        part = f"only {comparison.common} of the {questions}: those that every system ran"
+    else:
+        part = f"all {questions}"
+    return f"Compared on {part}. {comparison.model[:1].upper()}{comparison.model[1:]}."
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """All tables, the headline first."""
+    found = [scoreboard(comparison), differences(comparison)]
+    names = [name for name in comparison.ranking if name in comparison.systems]
+    for start in range(0, len(names), COLUMNS):
+        found.append(profile(comparison, names[start : start + COLUMNS]))
+    return [*found, lookups(comparison), kinds(comparison)]
+
+
+def scoreboard(comparison: Comparison) -> Table:
+    """The systems in order, dummies among them."""
+    rows = []
+    for name in comparison.ranking:
+        seconds = comparison.estimate("seconds", name)
+        calls = comparison.estimate("calls", name)
+        rows.append(
+            {
+                "system": name,
+                **{
+                    metric: BY_NAME[metric].written(comparison.estimate(metric, name))
+                    for metric in (HEADLINE.name, "answered right", "refused rightly")
+                },
+                "calls": round(calls.value, 1) if calls else None,
+                "seconds": round(seconds.value, 1) if seconds else None,
+                "ended": str(comparison.coverage(name)),
+            }
+        )
+    note = f"Ordered by right behaviour: {HEADLINE.note}; then by fewer calls. A dummy cannot pass one half."
+    if missing := _missing(comparison):
+        note += f" Rows without an end: {missing}."
+    if level := comparison.no_better_than_dummies:
+        note += f" No better than a dummy here: {', '.join(level)}."
+    return Table("Scoreboard, with 95 % intervals", rows, note)
+
+
+def _missing(comparison: Comparison) -> str:
+    said = []
+    for name in comparison.systems:
+        coverage = comparison.coverage(name)
+        parts = [f"{coverage.not_recorded} not recorded"] * bool(coverage.not_recorded)
+        parts += [f"{coverage.failed} failed"] * bool(coverage.failed)
+        said += [f"{name} {' and '.join(parts)}"] if parts else []
+    return ", ".join(said)
+
+
+def differences(comparison: Comparison) -> Table:
+    """What each system has more than the one compared against, row by row."""
+    metrics = (HEADLINE.name, "answered right", "refused rightly", "calls", "seconds")
+    rows = []
+    for name in comparison.ranking:
+        if name == comparison.against or name not in comparison.systems:
+            continue
+        for metric in metrics:
+            if found := comparison.difference(metric, name):
+                rows.append({"system": name, "figure": metric, "difference": str(found), "rows": found.n})
+    note = "Paired: both systems on the same rows. Where the interval holds zero, chance can make the difference."
+    return Table(f"Differences from {comparison.against}", rows, note)
+
+
+def profile(comparison: Comparison, systems: Sequence[str]) -> Table:
+    """Every figure of some systems, with its interval, the number of rows and the price."""
+    rows: list[dict[str, Any]] = []
+    for metric in METRICS:
+        row: dict[str, Any] = {"figure": metric.name}
+        for name in systems:
+            estimate = comparison.estimate(metric.name, name)
+            row[name] = metric.written(estimate) + (f" ({estimate.n})" if estimate else "")
+        rows.append(row)
+    rows.append({"figure": "dollars", **{name: _dollars(price(comparison.shared[name])) for name in systems}})
+    legend = "; ".join(f"{metric.name}: {metric.note}" for metric in METRICS[1:])
+    return Table("Profile, with the number of rows", rows, f"{legend}.")
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"{cost:.5f}"
+
+
+def lookups(comparison: Comparison) -> Table:
+    """How often each system retrieves, by what the question needs, and what it keeps of what it finds."""
+    rows = []
+    for name in comparison.ranking:
+        rates = retrieval_rates(comparison.shared[name])
+        kept = keep_rate(comparison.shared[name])
+        rows.append(
+            {"system": name}
+            | {label: _of(rates.get(kind)) for kind, label in WHO.items()}
+            | {"passages kept": _of(kept)}
+        )
+    return Table("How often it retrieves, and what it keeps", rows)
+
+
+def kinds(comparison: Comparison) -> Table:
+    """Right behaviour on each kind of question."""
+    found = {name: by_kind(comparison.shared[name]) for name in comparison.ranking}
+    names = dict.fromkeys(kind for rates in found.values() for kind in rates)
+    rows = [
+        {"kind": kind.replace("_", " ")} | {name: _of(rates.get(kind)) for name, rates in found.items()}
+        for kind in names
+    ]
+    return Table("Right behaviour by kind of question", rows)
+
+
+def _of(estimate: Estimate | None) -> str:
+    return f"{round(estimate.value * estimate.n)} of {estimate.n}" if estimate else "-"
+
+
+# ---------------------------------------------------------------- other forms
+
+
+def page(comparison: Comparison) -> str:
+    """One HTML page with every table and picture, complete in itself."""
+    title = f"{comparison.eval_set}: {', '.join(comparison.systems)}"
+    parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(heading(comparison))}</p>"]
+    for table in tables(comparison):
+        parts += [f"<h2>{escape(table.title)}</h2>", _html(table.rows), f"<p>{escape(table.note)}</p>"]
+    for name, plot in PLOTS.items():
+        parts += [f"<h2>{escape(name.capitalize())}</h2>", _image(plot(comparison), name)]
+    return _PAGE.format(title=escape(title), body="\n".join(parts))
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 62em; margin: 2em auto; padding: 0 1em }}
+table {{ border-collapse: collapse; font-size: 13px }} td, th {{ padding: .25em .8em; text-align: left }}
+th {{ border-bottom: 2px solid #22303c }} td {{ border-bottom: 1px solid #dde3e8 }} img {{ max-width: 100% }}
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+def _html(rows: Sequence[Mapping[str, Any]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0]) if rows else ""
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(str(v))}</td>' for v in row.values())}</tr>\n" for row in rows
+    )
+    return f"<table><tr>{head}</tr>\n{body}</table>"
+
+
+def _image(figure: Figure, alt: str) -> str:
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=150, metadata={"Software": None})
+    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{b64encode(buffer.getvalue()).decode()}">'
+
+
+def readme_block(comparison: Comparison) -> str:
+    """The scoreboard for the README: what was compared, on how many rows, by which model and when."""
+    table = scoreboard(comparison)
+    names = list(table.rows[0])
+    lines = [_row(names), _row("---" for _ in names), *(_row(row.values()) for row in table.rows)]
+    return "\n".join([heading(comparison), "", *lines, "", table.note])
+
+
+def _row(cells: Iterable[Any]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def with_block(text: str, name: str, block: str) -> str:
+    """``text`` with ``block`` between its markers for ``name``; ConfigError when it has none."""
+    start, end = f"<!-- {name}: made by cookbook compare --readme -->\n", f"<!-- end of {name} -->"
+    before, found, rest = text.partition(start)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise ConfigError(f"put the lines {start.strip()!r} and {end!r} where the table of {name} belongs")
+    return f"{before}{start}{block}\n{end}{after}"

@@ -1,0 +1,128 @@
+"""Runs systems over the questions of a set: one answer a row whatever goes wrong, and none asked twice.
+
+A row that a recording does not hold has no answer (None). A row on which a system breaks has one with status
+failed: it stays in the table, because a system that breaks on the hard half must not look better for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from cookbook.errors import ConfigError, ReplayMiss, StoreError, WeightsError, WrongScoreKind
+from cookbook.eval.behaviour import Pair
+from cookbook.eval.dummies import DUMMIES
+from cookbook.eval.journal import Journal, digest
+from cookbook.eval.metrics import require_both
+from cookbook.eval.sets import EvalRow, load_eval_set
+from cookbook.providers import LLMClient
+from cookbook.providers.meter import Meter, metered
+from cookbook.providers.names import OURS
+from cookbook.reflect.refuse import refusal
+from cookbook.schema import Answer, Reason, Step, Trace
+from cookbook.systems import build
+from cookbook.systems.base import Parts, System
+
+OPERATOR = (ConfigError, WeightsError, StoreError, WrongScoreKind)
+"""Errors of whoever runs the comparison. They would meet every row, so they end it."""
+SPLITS = ("report", "fit", "all")
+PARALLEL = 8
+"""Rows at a time on a hosted model. A local one answers one call after the other anyway."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Questions, and the parts that every system is built from. ``texts`` is the SHA-256 of the documents."""
+
+    name: str
+    split: str
+    rows: tuple[EvalRow, ...]
+    parts: Parts
+    texts: str
+
+    @property
+    def model(self) -> str:
+        """The line that says which model answered."""
+        return self.parts.model.describe() if self.parts.model else "no model"
+
+    @property
+    def workers(self) -> int:
+        model = self.parts.model
+        return PARALLEL if model and model.provider not in OURS else 1
+
+
+def open_setup(name: str, *, split: str = "report", client: LLMClient | None = None, k: int = 5) -> Setup:
+    """The rows of one split of an eval set, over its corpus. Without a client, the recorded model answers.
+
+    ConfigError for an unknown set or split, and for a selection that a dummy would win.
+    """
+    from cookbook.assemble import parts_for
+    from cookbook.corpora import load_corpus
+
+    if split not in SPLITS:
+        raise ConfigError(f"there is no split {split!r}; choose one of: {', '.join(SPLITS)}")
+    client = client or LLMClient("replay")
+    rows = tuple(row for row in load_eval_set(name) if split in ("all", row.split))
+    require_both(rows)
+    embedder = "replay" if client.provider == "replay" else None
+    return Setup(
+        name,
+        split,
+        rows,
+        parts_for(name, client=client, embedder=embedder, k=k),
+        digest(*(document.text for document in load_corpus(name))),
+    )
+
+
+def run(setup: Setup, system: str, *, done: Callable[[], None] = lambda: None) -> list[Pair]:
+    """The answer of one system to each row, in the order of the rows; ``done`` is called after each.
+
+    Answers of a live model are kept on the disk, so that a run which was broken off goes on where it stopped.
+    """
+    built = make(system, setup.parts)
+    journal = journal_of(setup, system)
+    kept = journal.read() if journal else {}
+
+    def one(row: EvalRow) -> Pair:
+        answer = kept.get(row.question)
+        if answer is None and (answer := attempt(built, row.question, system)) and journal:
+            journal.add(answer)
+        done()
+        return row, answer
+
+    if setup.workers == 1:
+        return [one(row) for row in setup.rows]
+    with ThreadPoolExecutor(setup.workers) as pool:
+        return list(pool.map(one, setup.rows))
+
+
+def make(name: str, parts: Parts) -> System:
+    """A system or a dummy by name; ConfigError for neither."""
+    return DUMMIES[name](parts) if name in DUMMIES else build(name, parts)
+
+
+def attempt(system: System, question: str, name: str = "") -> Answer | None:
+    """The answer; None where a reply is not recorded; a failed answer where the system broke."""
+    with metered(Meter()) as meter:
+        try:
+            return system.answer(question)
+        except ReplayMiss:
+            return None
+        except OPERATOR:
+            raise
+        except Exception as error:
+            # Whatever it is, it is this system's result on this row, and what it spent was spent.
+            spent = {k: v for k, v in vars(meter).items() if k != "cost"}
+            note = f"{type(error).__name__}: {error}"
+            trace = Trace(question, name, steps=[Step("broke", note=note, **spent)], cost=meter.cost)
+            return refusal(question, Reason.SYSTEM_FAILED, trace)
+
+
+def journal_of(setup: Setup, system: str) -> Journal | None:
+    """Where the answers of a live run are kept; None for recordings and stand-ins, which repeat themselves."""
+    model = setup.parts.model
+    if model is None or model.provider in ("replay", "scripted"):
+        return None
+    search = setup.parts.retriever.describe()
+    return Journal.named(setup.name, system, model.chat_model, setup.texts, search, str(setup.parts.k))
