@@ -25,26 +25,45 @@ Mode = Literal["dense", "bm25", "hybrid"]
 class Retriever:
     """Finds the chunks for a query: by meaning (``dense``), by words (``bm25``), or by both fused (``hybrid``).
 
-    Raises FingerprintMismatch when the store was not written with this embedder.
+    ``filters``, as in QdrantBackend, narrow every search and win over those of a call, so that no system
+    can forget a tenant. Raises FingerprintMismatch when the store was not written with this embedder.
     """
 
     def __init__(
-        self, store: QdrantBackend, embedder: Embedder, mode: str = "dense", *, label: str = ""
+        self,
+        store: QdrantBackend,
+        embedder: Embedder,
+        mode: str = "dense",
+        *,
+        label: str = "",
+        filters: Filters | None = None,
     ) -> None:
         if mode not in get_args(Mode):
             raise ConfigError(f"unknown retrieval mode {mode!r}; use {', '.join(get_args(Mode))}")
         store.expect(embedder.fingerprint)
         self.store, self.embedder, self.mode = store, embedder, mode
+        self.filters = dict(filters or {})
         self._label = label or store.name
+
+    def variant(self, *, mode: str | None = None, filters: Filters | None = None) -> Retriever:
+        """The same index, searched in another ``mode`` or narrowed by further ``filters``."""
+        return Retriever(
+            self.store,
+            self.embedder,
+            mode or self.mode,
+            label=self._label,
+            filters={**(filters or {}), **self.filters},
+        )
 
     def retrieve(
         self, query: str, k: int = 5, *, exclude: Sequence[str] = (), filters: Filters | None = None
     ) -> list[Hit]:
         """The best ``k`` chunks, best first; fewer when fewer match. Every hit says what its score means.
 
-        ``exclude`` are chunk ids already seen, ``filters`` as in QdrantBackend; neither takes up a
+        ``exclude`` are chunk ids already seen; neither they nor what ``filters`` leave out take up a
         rank. Charges one embedding request to the open meters, none in bm25 mode.
         """
+        filters = {**(filters or {}), **self.filters}
         if not query.strip():
             raise ConfigError("the query is empty; there is nothing to search for")
         if self.mode == "bm25":
@@ -59,7 +78,8 @@ class Retriever:
     def describe(self) -> str:
         """One line: what is searched, how many chunks, which embedder, where they lie, and how."""
         parts = (self._label, f"{self.store.count()} chunks", self.embedder.describe(), self.store.where)
-        return "; ".join((*parts, f"{self.mode} search"))
+        only = " ".join(f"{name}={value}" for name, value in self.filters.items())
+        return "; ".join((*parts, f"{self.mode} search" + (f", only {only}" if only else "")))
 
 
 def open_retriever(

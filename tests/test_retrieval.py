@@ -55,6 +55,26 @@ def test_modes_differ_in_score_and_cost(tiny: Path, mode: str, kind: ScoreKind, 
     assert retriever.retrieve("refund", 5, exclude=["refunds.md#0"], filters={"doc_id": "refunds.md"}) == []
 
 
+def test_a_variant_searches_the_same_index_in_another_way(tiny: Path) -> None:
+    dense = open_retriever("tiny", embedder="scripted")
+    hybrid = dense.variant(mode="hybrid")
+    assert hybrid.store is dense.store
+    assert hybrid.retrieve("refund", 1)[0].kind is ScoreKind.RRF
+    assert dense.retrieve("refund", 1)[0].kind is ScoreKind.COSINE
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
+def test_a_narrowed_retriever_cannot_be_widened(tiny: Path, mode: str) -> None:
+    narrow = open_retriever("tiny", embedder="scripted").variant(mode=mode, filters={"doc_id": "export.md"})
+    for filters in (None, {"doc_id": "refunds.md"}):
+        assert "refunds.md" not in {
+            hit.chunk.doc_id for hit in narrow.retrieve("refund ZIP", filters=filters)
+        }
+        wider = narrow.variant(filters=filters)
+        assert {hit.chunk.doc_id for hit in wider.retrieve("refund ZIP")} == {"export.md"}
+    assert narrow.describe().endswith(f"{mode} search, only doc_id=export.md")
+
+
 def test_a_folder_is_indexed_once_and_follows_its_corpus(tiny: Path, tmp_path: Path) -> None:
     first = open_retriever("tiny", embedder="scripted", path=tmp_path / "store")
     assert first.store.where == str(tmp_path / "store")

@@ -258,6 +258,19 @@ def test_indexing_twice_embeds_nothing_and_changes_nothing(store: QdrantBackend)
     assert store.count() == 5
 
 
+def test_the_version_changes_with_what_it_holds_and_only_then(store: QdrantBackend) -> None:
+    seen = [store.version]
+    store.index(NOTES, HASH)
+    assert store.version == seen[0] != ""
+    seen.append(store.version)
+    for notes in (NOTES[1:], [chunk("export.md#1", "Exports include nothing."), *NOTES[2:]]):
+        store.index(notes, HASH)  # one removed; one edited
+        assert store.version not in seen
+        seen.append(store.version)
+    store.add(["A note of its own."], HASH.embed(["A note of its own."]))
+    assert store.version not in seen
+
+
 def test_an_edit_replaces_a_removal_deletes_and_a_move_is_not_embedded(store: QdrantBackend) -> None:
     embedder = Counting()
     edited = chunk("billing.md#0", "Invoices are sent on the last day of the month.", plan="pro")

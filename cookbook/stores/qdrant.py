@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,6 +126,15 @@ class QdrantBackend:
                     f"{fingerprint.key}; use that embedder, another name, or recreate=True"
                 )
 
+    @property
+    def version(self) -> str:
+        """Another text after every change of what the collection holds, whoever made it."""
+        with explained(self.where):
+            return str(self._metadata().get("version", ""))
+
+    def _changed(self) -> None:
+        self._client.update_collection(self.name, metadata={**self._metadata(), "version": uuid4().hex})
+
     def count(self) -> int:
         """How many chunks the collection holds."""
         with explained(self.where):
@@ -188,6 +198,7 @@ class QdrantBackend:
         if plan.delete:
             with explained(self.where):
                 self._client.delete(self.name, [*plan.delete], wait=True)
+                self._changed()
         return plan.report
 
     def _write(self, rows: Sequence[tuple[Chunk, NDArray[np.float32]]]) -> None:
@@ -205,6 +216,7 @@ class QdrantBackend:
         if points:
             with explained(self.where):
                 self._client.upsert(self.name, points, wait=True)
+                self._changed()
 
     def _stored(self) -> dict[str, dict[str, Any]]:
         """The payload of every point, by point id."""
