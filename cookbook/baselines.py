@@ -14,23 +14,20 @@ from cookbook import prompts
 from cookbook.errors import GRADER_FAILURES
 from cookbook.providers.meter import Budget, open_meters
 from cookbook.reflect.calibrate import Sigmoid
+from cookbook.reflect.claims import sentences
 from cookbook.reflect.generate import LLMWriter
 from cookbook.reflect.refuse import refusal
+from cookbook.reflect.relevance import MINILM_RELEVANCE, EmbeddingRelevance, kept
 from cookbook.schema import (
     Answer,
-    Decision,
-    Document,
     Hit,
     Provenance,
     Reason,
-    Relevance,
-    ScoreKind,
     Status,
     Trace,
-    Verdict,
 )
 from cookbook.systems.base import Parts, run_request
-from cookbook.tracing import note_verdict, step
+from cookbook.tracing import step
 
 
 class ClosedBook:
@@ -102,10 +99,6 @@ class Vanilla:
         return run_request(self.parts, "vanilla", question, Budget(self.most_calls()), body)
 
 
-#: Fitted on the "fit" half of the Larkspur set; tests/test_baselines.py refits it and compares.
-MINILM_RELEVANCE = Sigmoid(tau=0.465, temperature=0.069, kind=ScoreKind.COSINE, fitted_on="all-minilm-l6-v2")
-
-
 class Extractive:
     """No LLM at all: the calibrated passage score is gate and relevance, sentences are quoted.
 
@@ -123,8 +116,10 @@ class Extractive:
         useful_at: float = 0.4,
         sentences: int = 3,
     ) -> None:
-        self.parts, self.calibration = parts, calibration
-        self.keep_at, self.useful_at, self.sentences = keep_at, useful_at, sentences
+        self.parts = parts
+        # Dense search was asked the question itself, so its cosines are the ones to calibrate.
+        self.relevance = EmbeddingRelevance(None, calibration, keep_at)
+        self.useful_at, self.sentences = useful_at, sentences
 
     @classmethod
     def most_calls(cls, k: int = 5) -> int:
@@ -139,7 +134,7 @@ class Extractive:
                 hits = self.parts.retriever.retrieve(question, self.parts.k)
                 entry.note = f"{len(hits)} passages for: {question}"
             with step("grade") as entry:
-                keeps = [hit for hit in hits if self._relevant(hit)]
+                keeps = kept(hits, self.relevance.grade(question, hits))
                 entry.note = f"kept {len(keeps)} of {len(hits)}"
             if not keeps:
                 return refuse(Reason.NO_RELEVANT_PASSAGE)
@@ -161,14 +156,6 @@ class Extractive:
 
         return run_request(self.parts, "extractive", question, Budget(self.most_calls()), body)
 
-    def _relevant(self, hit: Hit) -> bool:
-        probability = self.calibration.probability(hit)
-        keep = probability >= self.keep_at
-        label = Relevance.RELEVANT if keep else Relevance.IRRELEVANT
-        sure = probability if keep else 1.0 - probability
-        note_verdict(Verdict(Decision.RELEVANCE, label, probability=sure, subject=hit.chunk_id))
-        return keep
-
     def _quote(self, question: str, hits: Sequence[Hit]) -> tuple[list[tuple[Hit, str]], float]:
         """The sentences nearest to the question, best first, and the cosine of the best."""
         pairs = [(hit, text) for hit in hits for text in sentences_of(hit.text)]
@@ -182,11 +169,7 @@ class Extractive:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a passage, its heading lines left out."""
-    from cookbook.chunkers import sentence_window
-
-    body = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    windows = sentence_window([Document("passage", body)], sentences_per_chunk=1, overlap=0)
-    return [" ".join(window.text.split()) for window in windows]
+    return sentences("\n".join(line for line in text.splitlines() if not line.startswith("#")))
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,8 @@ class Verdict(Generic[Label]):
     """One judgement. ``label is None`` means that the grader failed: a third value, never a "no".
 
     ``probability`` is that of ``label`` in [0, 1] where the grader knows it. ``subject`` is the
-    chunk id for relevance. ``failure`` quotes what came back when the grader failed.
+    chunk id for relevance. ``failure`` quotes what came back when the grader failed. ``expected`` is the
+    mean of a Utility from 1 to 5 under the grader's probabilities.
     """
 
     decision: Decision
@@ -159,6 +160,7 @@ class Verdict(Generic[Label]):
     reason: str = ""
     subject: str = ""
     failure: str = ""
+    expected: float | None = None
 
     @property
     def failed(self) -> bool:

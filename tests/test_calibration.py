@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cookbook.baselines import MINILM_RELEVANCE
 from cookbook.embedders import get_embedder
 from cookbook.errors import ReplayMiss
 from cookbook.eval.sets import load_eval_set
 from cookbook.providers import LLMClient
 from cookbook.reflect.calibrate import fit_sigmoid
-from cookbook.reflect.relevance import KEEP_AT, LLMRelevance
+from cookbook.reflect.relevance import KEEP_AT, MINILM_RELEVANCE, LLMRelevance
 from cookbook.retrieval import open_retriever
 from cookbook.schema import Relevance, ScoreKind
 

@@ -15,6 +15,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from cookbook import paths
 from cookbook.errors import ConfigError
+from cookbook.reflect.numbers import ungrouped
 from cookbook.schema import Chunk
 
 Kind = Literal[
@@ -29,14 +30,13 @@ Kind = Literal[
 Behaviour = Literal["answer", "refuse", "direct"]
 Split = Literal["fit", "report"]
 
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _WORD = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
 
 
 def words(text: str) -> list[str]:
     """The words and numbers of a text in one form: "30-day" and "20,000" compare as meant, and so do a capital,
     a ligature and an accent, however they are encoded."""
-    return _WORD.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold()))
+    return _WORD.findall(ungrouped(unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _spaced(text: str) -> str:

@@ -1,24 +1,13 @@
-"""ISREL: does this passage help to answer the question?"""
+"""One call per passage: the grader that costs most, and the one a small model does best."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from cookbook import prompts
 from cookbook.providers import LLMClient
 from cookbook.reflect.binary import ask_binary
 from cookbook.schema import Decision, Hit, Relevance, Verdict
-
-
-class RelevanceGrader(Protocol):
-    """Grades passages one by one or together; verdicts come back in the order of ``hits``.
-
-    ``verdict.subject`` is the chunk id, so that verdicts are joined by id and never by position.
-    """
-
-    def grade(self, question: str, hits: Sequence[Hit]) -> list[Verdict[Relevance]]: ...
-
 
 KEEP_AT = 0.55
 """Where the 1.5B judge separates best: tests/test_calibration.py finds it on the recorded grades of the
@@ -46,9 +35,3 @@ class LLMRelevance:
             )
             for hit in hits
         ]
-
-
-def kept(hits: Sequence[Hit], verdicts: Sequence[Verdict[Relevance]]) -> list[Hit]:
-    """The hits judged relevant, in retrieval order. A failed verdict keeps nothing and drops nothing else."""
-    relevant = {v.subject for v in verdicts if v.label is Relevance.RELEVANT}
-    return [hit for hit in hits if hit.chunk_id in relevant]

@@ -1,0 +1,23 @@
+"""Claims: the sentences of an answer, each of which is true or not by itself."""
+
+from __future__ import annotations
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, white space normalised; those without a letter or digit join their neighbour."""
+    from cookbook.chunkers import sentence_spans
+
+    found = (" ".join(text[slice(*span)].split()) for span in sentence_spans(text))
+    return [sentence for sentence in found if sentence]
+
+
+def claims_of(answer: str, most: int = 6) -> list[str]:
+    """The sentences of an answer, at most ``most``; the rest of a longer one is joined into the last.
+
+    Nothing is left out, so a check of all claims is a check of the whole answer. A blank answer is a
+    ValueError: it would pass any check.
+    """
+    found = sentences(answer)
+    if not found:
+        raise ValueError("a blank answer makes no claim; there is nothing to check")
+    return [*found[: most - 1], " ".join(found[most - 1 :])] if len(found) > most else found
