@@ -20,7 +20,7 @@ env: .venv/installed ## build .venv once, and again when the requirements change
 	  { echo "$(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=/path/to/python3.12 ..."; exit 1; }
 	@echo "Building .venv with $$($(PYTHON) --version): two to five minutes the first time."
 	$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --disable-pip-version-check -c requirements.lock -e ".[local,notebooks,dev]" | \
+	@$(BIN)/pip install --disable-pip-version-check -c requirements.lock -e ".[local,documents,notebooks,dev]" | \
 	  { grep --line-buffered -E '^ *(Downloading .*MB|Installing|Successfully)' | cut -c 1-100 || true; }
 	@touch $@
 
@@ -60,7 +60,7 @@ record: env ## ask the real model what the notebooks need and no recording has (
 
 lock: ## resolve the newest allowed versions into requirements.lock
 	rm -rf .build/lock && $(PYTHON) -m venv .build/lock
-	.build/lock/bin/pip install -q -q -e ".[local,notebooks,dev]"
+	.build/lock/bin/pip install -q -q -e ".[local,documents,notebooks,dev]"
 	{ sed -n '/^#/p' requirements.lock; .build/lock/bin/pip freeze --exclude-editable | sed -E 's/\+[^;]*$$//'; } > .build/requirements.lock
 	mv .build/requirements.lock requirements.lock && rm -rf .build/lock
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from cookbook.corpora import load_card
+from cookbook.embedders import Embedder, get_embedder
+from cookbook.ingest import Report, card_of, ingest, open_documents
 from cookbook.providers import LLMClient
 from cookbook.retrieval import Retriever, open_retriever
 from cookbook.systems.base import Parts
@@ -28,3 +32,36 @@ def parts_for(
     """Parts over a named corpus; the model is ``client``, else what PROVIDER names, else none if not needed."""
     model = client or (LLMClient() if needs_model else None)
     return Parts(model, _retriever(corpus, embedder, mode), load_card(corpus), k)
+
+
+def parts_for_path(
+    path: Path | str | Sequence[Path | str],
+    *,
+    client: LLMClient | None = None,
+    needs_model: bool = True,
+    embedder: str | Embedder | None = None,
+    mode: str = "dense",
+    k: int = 5,
+) -> Parts:
+    """Parts over own documents, files or folders; their index is brought up to date first.
+
+    Raises ConfigError for a path that is not there, and when nothing under it can be read.
+    """
+    paths = [path] if isinstance(path, Path | str) else path
+    found = get_embedder(embedder) if isinstance(embedder, str | None) else embedder
+    report = ingest(paths, found)
+    return parts_over(report, found, client=client, needs_model=needs_model, mode=mode, k=k)
+
+
+def parts_over(
+    report: Report,
+    embedder: Embedder,
+    *,
+    client: LLMClient | None = None,
+    needs_model: bool = True,
+    mode: str = "dense",
+    k: int = 5,
+) -> Parts:
+    """Parts over what a run of ``ingest`` with this embedder left in its index."""
+    model = client or (LLMClient() if needs_model else None)
+    return Parts(model, open_documents(report, embedder, mode), card_of(report), k)

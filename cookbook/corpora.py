@@ -56,7 +56,11 @@ def load_rust_book() -> list[Document]:
 
 def load_card(name: str) -> CorpusCard:
     """The card of a corpus. Raises ConfigError for an unknown name and for a card with other fields."""
-    path = _folder(name) / "corpus.toml"
+    return read_card(_folder(name) / "corpus.toml")
+
+
+def read_card(path: Path) -> CorpusCard:
+    """The card in a file. Raises ConfigError for one that is no TOML or has other fields."""
     try:
         card = tomllib.loads(paths.read_text(path))
         return CorpusCard(**(card | {"examples": tuple(card.get("examples", ()))}))

@@ -88,13 +88,18 @@ def packages() -> Iterator[Check]:
     except metadata.PackageNotFoundError:
         yield Check("packages", False, f"{DISTRIBUTION} is not installed", "pip install -e .")
         return
-    groups: dict[str, list[str]] = {"": [], "local": [], "notebooks": []}
+    groups: dict[str, list[str]] = {"": [], "local": [], "documents": [], "notebooks": []}
     for requirement in requirements:
         marker = re.search(r"extra == ['\"]([^'\"]+)", requirement)
         group = groups.get(marker[1] if marker else "")
         if group is not None:
             group.append(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
-    uses = {"": "everything", "local": "models on this machine", "notebooks": "Jupyter"}
+    uses = {
+        "": "everything",
+        "local": "models on this machine",
+        "documents": "your own files",
+        "notebooks": "Jupyter",
+    }
     for extra, names in groups.items():
         missing = [name for name in names if _version(name) is None]
         needed = not extra or (extra == "local" and bool(needed_models()))

@@ -16,6 +16,14 @@ class MissingKey(ConfigError):
     """A hosted provider was called and the environment variable with its key is not set."""
 
 
+class MissingExtra(ConfigError):
+    """An optional library is not installed. The message names the pip command that brings it."""
+
+
+class Unreadable(CookbookError):
+    """A file holds no text that can be read. The message is the reason, as the report of a run shows it."""
+
+
 class WeightsError(CookbookError):
     """Model weights are missing, incomplete, or do not have the published SHA-256."""
 

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from cookbook.cli import ask, demo, doctor, figures, labs, models, notebooks, record, systems
+from cookbook.cli import ask, bench, compare, demo, doctor, figures, ingest, labs, models, notebooks, record, systems
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,7 +17,10 @@ app = typer.Typer(
     help="Self-reflective retrieval: ask, look inside, measure.",
 )
 app.command()(ask.ask)
+app.command()(ingest.ingest)
 app.command()(systems.systems)
+app.command()(bench.bench)
+app.command()(compare.compare)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(figures.figures)

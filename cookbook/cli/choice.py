@@ -34,29 +34,30 @@ class Choice:
     embedder: str | None = None
 
 
-def choose(system: str | None) -> Choice:
+def choose(system: str | None, embedder: str | None = None) -> Choice:
     """The choice for a system, or for the default one. Raises ConfigError, MissingKey or WeightsError."""
     from cookbook.providers import LLMClient
     from cookbook.providers.names import RECORDED_MODEL
     from cookbook.systems import entry
 
     if system is not None and not entry(system).needs_model:
-        return Choice(system, None, f"{system} uses no model")
+        return Choice(system, None, f"{system} uses no model", embedder)
     if provider := os.environ.get("PROVIDER"):
-        return Choice(system or DEFAULT_SYSTEM, LLMClient(), f"PROVIDER={provider}")
+        return Choice(system or DEFAULT_SYSTEM, LLMClient(), f"PROVIDER={provider}", embedder)
+    replayed = None if embedder else _recorded_vectors()
     if lack := local_model_lacks():
         if system is not None:
             raise ConfigError(
                 f"{system} needs a model and {lack}; or set PROVIDER, for example PROVIDER=replay"
             )
         why = f"PROVIDER is not set and {lack}"
-        if (embedder := _recorded_vectors()) is not None:
+        if replayed:
             why += f"; nor are those of {EMBEDDER}, so only recorded questions can be asked"
-        return Choice("extractive", None, why, embedder)
+        return Choice("extractive", None, why, embedder or replayed)
     why = "PROVIDER is not set and the weights of this model are here"
-    if (embedder := _recorded_vectors()) is not None:
+    if replayed:
         why += f"; those of {EMBEDDER} are not, so only recorded questions can be asked"
-    return Choice(system or DEFAULT_SYSTEM, LLMClient(RECORDED_MODEL), why, embedder)
+    return Choice(system or DEFAULT_SYSTEM, LLMClient(RECORDED_MODEL), why, embedder or replayed)
 
 
 def _recorded_vectors() -> str | None:
