@@ -89,11 +89,18 @@ def _verdict_of(
             f"`{name}` did not come to an end within {TIME_LIMIT:.0f} s and was stopped. What ends its loop?",
         )
     except (Exception, SystemExit) as error:
-        said = " ".join(str(error).split())[:300]
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}"
+        if where := _where(error, candidate):
+            return failed("raised", f"`{name}` ended in {said}{where}.")
         return failed(
-            "raised",
-            f"`{name}` ended in {type(error).__name__}: {said or 'no message'}{_where(error, candidate)}.",
+            "unusable_result", f"what `{name}` returned cannot be used ({said}). {_doc(wanted)}".rstrip()
         )
+
+
+def _doc(wanted: Candidate) -> str:
+    """The first sentence of the stub's docstring, as a reminder of what it returns."""
+    said = (inspect.getdoc(wanted) or "").partition("\n\n")[0]
+    return f"It should be: {' '.join(said.split())}" if said else ""
 
 
 def _watched(candidate: Candidate, wanted: Candidate, returns: str) -> Candidate:
@@ -172,11 +179,15 @@ def run_limited(body: Callable[[], R], seconds: float) -> R:
 
     thread = threading.Thread(target=target, daemon=True)
     thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
-        assert thread.ident is not None
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(TooLong))
-        thread.join(1.0)
+    try:
+        thread.join(seconds)
+    finally:  # at the limit, and when somebody interrupts the wait
+        if late := thread.is_alive():
+            assert thread.ident is not None
+            stop = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            stop(ctypes.c_ulong(thread.ident), ctypes.py_object(TooLong))
+            thread.join(1.0)
+    if late:
         raise TooLong
     if errors:
         raise errors[0]

@@ -28,11 +28,11 @@ def learner_function(module: ModuleType) -> Callable[..., Any]:
         for value in vars(module).values()
         if inspect.isfunction(value)
         and value.__module__ == module.__name__
-        and BEGIN in inspect.getsource(value)
+        and _REGION.search(inspect.getsource(value))
     ]
     if len(functions) != 1:
         raise ConfigError(
-            f"{module.__name__} has {len(functions)} functions with {BEGIN!r} ... {END!r}; a lab has one"
+            f"{module.__name__} has {len(functions)} functions with a line {BEGIN!r} and a line {END!r}; a lab has one"
         )
     found: Callable[..., Any] = functions[0]
     return found
@@ -41,8 +41,6 @@ def learner_function(module: ModuleType) -> Callable[..., Any]:
 def solution_cell(module: ModuleType) -> str:
     """Imports and function with its marks: the cell of the solution copy, from which nbgrader cuts the stub."""
     source = inspect.getsource(learner_function(module)).rstrip()
-    if not _REGION.search(source):
-        raise ConfigError(f"{module.__name__}: {BEGIN!r} and {END!r} each want a line of their own")
     imports = _imports(module, source)
     return f"{imports}\n\n\n{source}" if imports else source
 
