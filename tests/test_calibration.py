@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cookbook.embedders import get_embedder
-from cookbook.errors import ReplayMiss
+from cookbook.embedders import HashEmbedder, get_embedder
+from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.eval.sets import load_eval_set
 from cookbook.providers import LLMClient
 from cookbook.reflect.calibrate import fit_sigmoid
-from cookbook.reflect.relevance import KEEP_AT, MINILM_RELEVANCE, LLMRelevance
+from cookbook.reflect.relevance import KEEP_AT, MINILM_RELEVANCE, SCRIPTED_RELEVANCE, LLMRelevance, calibrated
 from cookbook.retrieval import open_retriever
 from cookbook.schema import Relevance, ScoreKind
 
 
-@pytest.fixture(scope="module")
-def labelled():
+def labelled_by(embedder: str):
     """The five nearest passages of each "fit" question, with whether they hold a gold quote."""
-    retriever = open_retriever("larkspur", embedder="replay")
+    retriever = open_retriever("larkspur", embedder=embedder)
     rows = [row for row in load_eval_set("larkspur") if row.split == "fit" and row.behaviour != "direct"]
     return [
         (row, hit, any(quote.stands_in(hit.chunk) for quote in row.gold))
         for row in rows
         for hit in retriever.retrieve(row.question, 5)
     ]
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    return labelled_by("replay")
+
+
+def test_another_embedder_has_another_middle():
+    pairs = labelled_by("scripted")
+    found = fit_sigmoid([hit.score for _, hit, _ in pairs], [gold for *_, gold in pairs], ScoreKind.COSINE)
+    assert found.tau == pytest.approx(SCRIPTED_RELEVANCE.tau, abs=0.001)
+    assert found.temperature == pytest.approx(SCRIPTED_RELEVANCE.temperature, abs=0.001)
+    assert calibrated(HashEmbedder()).calibration is SCRIPTED_RELEVANCE
+
+
+def test_an_embedder_without_a_calibration_says_what_to_fit():
+    class Other(HashEmbedder):
+        fingerprint = replace(HashEmbedder.fingerprint, name="other")
+
+    with pytest.raises(ConfigError, match="no calibration is known for the embedder other; fit one with"):
+        calibrated(Other())
 
 
 def test_the_extractive_reader_uses_what_its_fit_gives(labelled):

@@ -7,17 +7,20 @@ from cookbook.reflect.relevance.base import RelevanceGrader, kept
 from cookbook.reflect.relevance.batched import BatchedRelevance
 from cookbook.reflect.relevance.scored import (
     MINILM_RELEVANCE,
+    SCRIPTED_RELEVANCE,
     CrossEncoderRelevance,
     EmbeddingCosine,
     EmbeddingRelevance,
     PairScorer,
     PercentileRelevance,
+    calibrated,
 )
 from cookbook.reflect.relevance.single import KEEP_AT, LLMRelevance
 
 __all__ = [
     "KEEP_AT",
     "MINILM_RELEVANCE",
+    "SCRIPTED_RELEVANCE",
     "BatchedRelevance",
     "CrossEncoderRelevance",
     "EmbeddingCosine",
@@ -26,5 +29,6 @@ __all__ = [
     "PairScorer",
     "PercentileRelevance",
     "RelevanceGrader",
+    "calibrated",
     "kept",
 ]

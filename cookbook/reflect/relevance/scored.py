@@ -21,8 +21,9 @@ from cookbook.reflect.calibrate import Sigmoid
 from cookbook.schema import Decision, Hit, Relevance, ScoreKind, Verdict
 from cookbook.tracing import note_verdict
 
-#: Fitted on the "fit" half of the Larkspur set; tests/test_calibration.py refits it and compares.
+#: Both fitted on the "fit" half of the Larkspur set; tests/test_calibration.py refits them and compares.
 MINILM_RELEVANCE = Sigmoid(tau=0.465, temperature=0.069, kind=ScoreKind.COSINE, fitted_on="all-minilm-l6-v2")
+SCRIPTED_RELEVANCE = Sigmoid(tau=0.339, temperature=0.101, kind=ScoreKind.COSINE, fitted_on="scripted")
 
 
 class PairScorer(Protocol):
@@ -76,6 +77,18 @@ class EmbeddingRelevance:
     def grade(self, question: str, hits: Sequence[Hit]) -> list[Verdict[Relevance]]:
         scored = hits if self.scorer is None else rescored(question, hits, self.scorer)
         return [by_probability(hit, self.calibration, self.keep_at) for hit in scored]
+
+
+def calibrated(embedder: Embedder) -> EmbeddingRelevance:
+    """The grader of an embedder whose calibration comes with the cookbook; ConfigError for any other."""
+    name = embedder.fingerprint.name
+    for calibration in (MINILM_RELEVANCE, SCRIPTED_RELEVANCE):
+        if calibration.fitted_on == name:
+            return EmbeddingRelevance(embedder, calibration)
+    raise ConfigError(
+        f"no calibration is known for the embedder {name}; fit one with fit_sigmoid and give the system "
+        "relevance=EmbeddingRelevance(embedder, calibration)"
+    )
 
 
 class CrossEncoderRelevance:
