@@ -118,13 +118,25 @@ def test_a_source_that_cannot_be_used(source, text, said):
         build.build(source(text), solved=False)
 
 
-def test_drift_names_the_cell(source):
-    family = source("# %% lab: substring_verdicts\n\n# %% [markdown]\n# Another story.\n")
-    learner, solved = build.drift(family)
-    assert learner == (
-        "labs/40_verdicts.ipynb, cell 4, is not what its source says; run: cookbook labs build 40_verdicts"
-    )
-    assert solved.startswith("solutions/40_verdicts.ipynb, cell 4,")
+def test_drift_names_the_cell(source, monkeypatch, tmp_path):
+    monkeypatch.setattr(build, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(build, "LEARNER", tmp_path / "labs")
+    monkeypatch.setattr(build, "SOLVED", tmp_path / "solutions")
+    # The copies keep the badge of their real places; drift compares them with what is built here.
+    monkeypatch.setattr(notebooks, "badge", lambda path: "[![Open in Colab](x)](colab)")
+    family = source("# %% lab: substring_verdicts\n\n# %% [markdown]\n# The story.\n")
+    assert build.drift(family) == [
+        f"{folder}/40_verdicts.ipynb is missing; make it with: cookbook labs build 40_verdicts"
+        for folder in ("labs", "solutions")
+    ]
+    monkeypatch.setattr(notebooks, "execute", lambda notebook, path, **environment: None)
+    assert len(list(build.make(family))) == 2
+    assert build.drift(family) == []
+    source("# %% lab: substring_verdicts\n\n# %% [markdown]\n# Another story.\n")
+    assert build.drift(family) == [
+        f"{folder}/40_verdicts.ipynb, cell 4, is not what its source says; run: cookbook labs build 40_verdicts"
+        for folder in ("labs", "solutions")
+    ]
 
 
 def test_comments_that_name_the_fault_are_not_shown(source):

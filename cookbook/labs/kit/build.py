@@ -47,8 +47,8 @@ def make(family: Family) -> Iterator[Path]:
     """Build, execute and write both copies; yields each path once it is written."""
     for path, solved in zip(copies_of(family), (False, True), strict=True):
         notebook = build(family, solved=solved)
-        notebooks.execute(notebook, path.parent.parent / path.name, PROVIDER="replay")
         path.parent.mkdir(exist_ok=True)
+        notebooks.execute(notebook, path, PROVIDER="replay")
         notebooks.write(notebooks.normalise(notebook), path)
         yield path
 
