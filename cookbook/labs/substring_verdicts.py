@@ -33,9 +33,10 @@ LAB = Lab(
         "Whatever is not in the table is `None`: you need no list of bad replies.",
     ),
     in_the_wild=(
-        "Tutorials for corrective and self-reflective RAG graphs test a grade with `if \"yes\" in reply.lower()`, which "
-        "also accepts \"yesterday\" and \"eyes\". The Self-RAG paper (arXiv 2310.11511, section 3) has no such problem, because each "
-        "verdict there is one token of the vocabulary and can be read as nothing else."
+        "A benchmark read its judge with `\"CORRECT\" in judgment`, and INCORRECT holds CORRECT: of 100 answers 77 counted as "
+        "right, and 33 did once the reply was read as a word (jaylfc/taosmd, pull request 176). Another took `{\"match\": \"false\"}` "
+        "for a pass, because a string that is not empty is true (TIGER-AI-Lab/ClawBench, pull request 305). In the Self-RAG paper "
+        "(arXiv 2310.11511) each verdict is one token of the vocabulary, and can be read as nothing else."
     ),
     transfer=(
         "A support check asks for SUPPORTED or UNSUPPORTED, and its parser is `\"SUPPORTED\" in reply.upper()`. The team adds "
