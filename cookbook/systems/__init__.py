@@ -30,9 +30,25 @@ REGISTRY = {
         "cookbook.systems.handbook_graph:HandbookGraph",
         "grades passages, checks support and usefulness; rewrites, regenerates or refuses",
     ),
+    "best_passage": Entry(
+        "cookbook.systems.best_passage:BestPassage",
+        "one candidate per relevant passage, ranked by support and usefulness from 1 to 5",
+    ),
+    "nli_loop": Entry(
+        "cookbook.systems.nli_loop:NLILoop",
+        "splits the answer into claims and asks of each whether a passage entails it; one more try",
+    ),
+    "revise_graph": Entry(
+        "cookbook.systems.revise_graph:ReviseGraph",
+        "support with verified quotes; a weak draft is revised, a useless one rewrites the query",
+    ),
     "prompt_recipe": Entry(
         "cookbook.systems.prompt_recipe:PromptRecipe",
         "gate, grades, one draft, one support check: no way back, refuses at each step",
+    ),
+    "lean": Entry(
+        "cookbook.systems.lean:Lean",
+        "an encoder grades, the few kept passages are written from, one check for support and usefulness",
     ),
 }
 
