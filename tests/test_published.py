@@ -157,6 +157,16 @@ def test_a_replaced_router_without_a_type_may_also_refuse():
     )
 
 
+def test_a_router_that_names_a_node_beside_its_type_is_told_so():
+    def after_grades(state, caps) -> Literal["generate", "rewrite"]:
+        return "refuse"
+
+    with pytest.raises(
+        ConfigError, match=r"router after_grades named 'refuse' and may name generate, rewrite;"
+    ):
+        ask(handbook, PRICE, after_grades=after_grades)
+
+
 def test_a_state_with_a_reducer_takes_the_place_of_the_published_one():
     class Piling(handbook.State):
         hits: Annotated[list[Hit], operator.add]

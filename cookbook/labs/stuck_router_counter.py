@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed
+from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed, times, unfit
 from cookbook.published import handbook
 from cookbook.published.graphs import Run, run
 from cookbook.published.handbook import Caps, State
@@ -107,14 +107,8 @@ def check(candidate: Builder) -> LabVerdict:
     """A judge that always says no, with two budgets; then one that says yes to the second draft."""
     spent = []
     for budget in (3, 1):
-        graph = candidate(Judges(), Caps(regenerations=budget))
-        if not hasattr(graph, "stream"):
-            return failed(
-                "no_graph",
-                f"you returned an object of type {type(graph).__name__}; return what handbook.build(...) returns",
-            )
-        if (raised := (graph.config or {}).get("recursion_limit")) is not None:
-            return failed("limit_changed", _LIMIT_CHANGED.format(raised=raised))
+        if (verdict := unfit(candidate(Judges(), Caps(regenerations=budget)))) is not None:
+            return verdict
         done = never_satisfied(candidate, Caps(regenerations=budget))
         if (verdict := _counted(done, budget)) is not None:
             return verdict
@@ -124,7 +118,7 @@ def check(candidate: Builder) -> LabVerdict:
     if done.ran("regenerate") != 1 or done.state["status"] is not Status.ANSWERED:
         return failed(
             "second_draft_lost",
-            f"the judge accepts the second draft: regenerate ran {_times(done)} and must run once, and the answer's "
+            f"the judge accepts the second draft: regenerate ran {times(done, 'regenerate')} and must run once, and the answer's "
             f"status is {done.state['status']} and must be answered",
         )
     return passed(
@@ -133,17 +127,11 @@ def check(candidate: Builder) -> LabVerdict:
     )
 
 
-_LIMIT_CHANGED = (
-    "the graph brings a recursion limit of its own ({raised:,} supersteps). A limit ends the loop with an error when "
-    "the money is spent; it counts no regeneration. Leave it alone and make the loop end by itself"
-)
-
-
 def _counted(done: Run, budget: int) -> LabVerdict | None:
     """What is wrong with the count of a run whose judge never says yes; None when nothing is."""
     ran, stands = done.ran("regenerate"), done.state["regenerations"]
     writers = sorted({step.node for step in done.trace.steps if "regenerations:" in step.note})
-    saw = f"budget {budget}, regenerate ran {_times(done)}"
+    saw = f"budget {budget}, regenerate ran {times(done, 'regenerate')}"
     if ran == 0:
         return failed(
             "edge_dropped",
@@ -173,8 +161,3 @@ def _counted(done: Run, budget: int) -> LabVerdict | None:
             "Is it compared with `<`, with `caps.regenerations`, and counted once for each run of regenerate?",
         )
     return None
-
-
-def _times(done: Run) -> str:
-    ran = done.ran("regenerate")
-    return f"{ran} time{'' if ran == 1 else 's'}"

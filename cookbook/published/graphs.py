@@ -66,7 +66,7 @@ class Blueprint:
         for source, published in self.routers.items():
             router = swaps.get(published.__name__, published)
             targets = _targets(router) or [*_targets(published), *filter(None, [self.refuses])]
-            routed = _bound(published.__name__, router, caps)
+            routed = _bound(published.__name__, router, caps, targets)
             graph.add_conditional_edges(source, routed, list(dict.fromkeys(targets)))
         compiled: Graph = graph.compile(name=self.name)
         return compiled
@@ -82,9 +82,15 @@ def _traced(name: str, node: Node, judges: Judges) -> Callable[[Any], Any]:
     return run_node
 
 
-def _bound(name: str, router: Router, caps: Any) -> Callable[[Any], str]:
+def _bound(name: str, router: Router, caps: Any, targets: Sequence[str]) -> Callable[[Any], str]:
     def run_router(state: Any) -> str:
-        return router(state, caps)
+        target = router(state, caps)
+        if target not in targets:
+            raise ConfigError(
+                f"the router {name} named {target!r} and may name {', '.join(targets)}; name one of them, or write "
+                "it into the Literal that the router says it returns"
+            )
+        return target
 
     run_router.__name__ = name  # LangGraph names a branch after its function
     return run_router
