@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import eval_stubs
 import pytest
 
-from cookbook.eval.behaviour import Behaviour, Outcomes, behaviour, common, comparison
+from cookbook.eval.behaviour import (
+    Behaviour,
+    Outcomes,
+    Rejection,
+    behaved_right,
+    behaviour,
+    common,
+    comparison,
+    rejection,
+)
 from cookbook.eval.sets import EvalRow, GoldQuote
 from cookbook.schema import Answer, Provenance, Reason, Status, Step, Trace
 
@@ -100,3 +110,27 @@ def test_systems_are_compared_on_rows_that_all_of_them_have():
         "b": ["two"],
     }
     assert common({}) == {}
+
+
+def test_right_behaviour_is_asked_of_rows_to_answer_and_rows_to_refuse():
+    refused, failed = answer(Status.REFUSED), answer(Status.FAILED)
+    assert behaved_right(row("refuse"), refused) is True
+    assert behaved_right(row("refuse"), failed) is False
+    assert behaved_right(row("answer"), refused) is False
+    assert behaved_right(row("direct"), answer(Status.ANSWERED)) is None
+
+
+def test_of_rows_that_were_shown_no_evidence_three_ends_are_counted_apart():
+    """A rejection is a refusal and nothing else: a right answer from memory is none, and a wrong one is none."""
+    noise = [eval_stubs.hit("noise", "It is 9.")]
+    five = eval_stubs.row("five")
+    ends = [
+        ("It is 5.", Status.ANSWERED),
+        ("It is 9.", Status.ANSWERED),
+        ("", Status.REFUSED),
+        ("", Status.FAILED),
+    ]
+    pairs = [(five, eval_stubs.answer("q?", text, status, contexts=noise)) for text, status in ends]
+    shown = eval_stubs.answer("q?", "It is 5.", contexts=[eval_stubs.hit("five", "It is 5.")])
+    pairs += [(five, shown), (five, None), (eval_stubs.row("none", "refuse"), pairs[2][1])]
+    assert rejection(pairs) == Rejection(refused=1, right=1, wrong=1, failed=1)

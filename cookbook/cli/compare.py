@@ -42,9 +42,9 @@ def compare(
     PROVIDER names the model; without it the recorded one answers, and what is not recorded is left out.
     """
     from cookbook.eval import report
-    from cookbook.eval.run import open_setup
     from cookbook.eval.compare import compare as compare_all
     from cookbook.eval.dummies import DUMMIES
+    from cookbook.eval.run import open_setup
     from cookbook.providers import LLMClient
 
     names = [part.strip() for part in systems.split(",") if part.strip()]

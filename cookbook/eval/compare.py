@@ -14,9 +14,9 @@ from typing import Any
 
 from cookbook.errors import ConfigError
 from cookbook.eval.behaviour import Pair, common
-from cookbook.eval.run import Setup, run
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
+from cookbook.eval.run import Setup, run
 from cookbook.eval.statistics import Difference, Estimate
 from cookbook.schema import Status
 from cookbook.systems import entry

@@ -55,7 +55,7 @@ class Metric:
         return _rate(numbers) if self.kind == "rate" else statistics.mean(numbers)
 
     def written(self, estimate: Estimate | None) -> str:
-        """The figure for a table: a rate in percent, another number as it is, "-" for none."""
+        """A figure or a difference for a table: rates in percent, other numbers as they are, "-" for none."""
         if estimate is None:
             return "-"
         return str(estimate) if self.kind == "mean" else estimate.percent

@@ -39,7 +39,7 @@ def accuracy_against_calls(comparison: Comparison) -> Figure:
         )  # fmt: skip
         axes.annotate(
             _label(name), (calls.value, score.value), (7, 5), textcoords="offset points", fontsize=8.5,
-            color=_colour(comparison, name),
+            color=_colour(comparison, name), bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"},
         )  # fmt: skip
     axes.set(xlabel="LLM calls a question", ylabel=HEADLINE.name, ylim=(0, 1))
     axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)

@@ -100,7 +100,8 @@ def differences(comparison: Comparison) -> Table:
             continue
         for metric in metrics:
             if found := comparison.difference(metric, name):
-                rows.append({"system": name, "figure": metric, "difference": str(found), "rows": found.n})
+                said = BY_NAME[metric].written(found)
+                rows.append({"system": name, "figure": metric, "difference": said, "rows": found.n})
     note = "Paired: both systems on the same rows. Where the interval holds zero, chance can make the difference."
     return Table(f"Differences from {comparison.against}", rows, note)
 

@@ -43,8 +43,8 @@ class Estimate:
 
     @property
     def percent(self) -> str:
-        """``45 % [29, 62]``, for a share."""
-        return f"{self.value:.0%} [{100 * self.low:.0f}, {100 * self.high:.0f}]".replace("%", " %")
+        """``45% [29, 62]``, for a share."""
+        return f"{self.value:.0%} [{100 * self.low:.0f}, {100 * self.high:.0f}]"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,16 @@ class Difference(Estimate):
 
     def __str__(self) -> str:
         """``+0.12 [+0.02, +0.22]``; an interval that holds zero is said in words."""
-        return _written(self, "+") + ("" if self.seen else ", no difference seen")
+        return _written(self, "+") + self._seen
+
+    @property
+    def percent(self) -> str:
+        """``+12 points [+2, +22]``, between two shares."""
+        return f"{100 * self.value:+.0f} points [{100 * self.low:+.0f}, {100 * self.high:+.0f}]{self._seen}"
+
+    @property
+    def _seen(self) -> str:
+        return "" if self.seen else ", no difference seen"
 
 
 Kind = TypeVar("Kind", bound=Estimate)

@@ -1,0 +1,238 @@
+"""The comparison: who wins, on which rows, and who must never win."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from eval_stubs import Stub, answer, hit, row, setup
+from hypothesis import given as given_any
+from hypothesis import settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from cookbook.cli import app
+from cookbook.errors import ConfigError, ReplayMiss
+from cookbook.eval import run as running
+from cookbook.eval.compare import Comparison, compare
+from cookbook.eval.dummies import DUMMIES
+from cookbook.eval.plots import PLOTS
+from cookbook.eval.report import heading, page, readme_block, scoreboard, tables, with_block
+from cookbook.eval.run import open_setup
+from cookbook.paths import ROOT
+from cookbook.providers import gateway, replay
+from cookbook.schema import Status, Step
+
+ROWS = [row(name) for name in "abcdef"] + [row(name, "refuse") for name in "uvwxyz"]
+HITS = [hit(name, "It is 5.") for name in "abcdef"]
+
+
+def perfect(question: str):
+    steps = [Step("retrieve"), Step("generate", calls=1, seconds=1.0)]
+    if question[0] in "abcdef":
+        found = [hit(question[0], "It is 5.")]
+        return answer(question, contexts=found, citations=[found[0].chunk_id], steps=steps)
+    return answer(question, "", Status.REFUSED, steps=steps)
+
+
+def breaks_on(letters: str):
+    """Perfect, but on these questions it crashes."""
+
+    def reply(question: str):
+        if question[0] in letters:
+            raise RuntimeError("too hard")
+        return perfect(question)
+
+    return reply
+
+
+def lazy(question: str):
+    """Perfect on what is easy, wrong on c to f."""
+    return answer(question, "It is 6.") if question[0] in "cdef" else perfect(question)
+
+
+def unrecorded_on(letters: str):
+    def reply(question: str):
+        if question[0] in letters:
+            raise ReplayMiss("not recorded")
+        return perfect(question)
+
+    return reply
+
+
+@pytest.fixture
+def comparing(monkeypatch):
+    """compare() over twelve rows, six of each kind, with stubs under the names of real systems."""
+
+    def go(**stubs) -> Comparison:
+        def make(name, parts):
+            return DUMMIES[name](parts) if name in DUMMIES else Stub(stubs[name])
+
+        monkeypatch.setattr(running, "make", make)
+        return compare(setup(*ROWS, hits=HITS), list(stubs))
+
+    return go
+
+
+def headline(comparison: Comparison, system: str) -> float:
+    return comparison.estimate("right behaviour", system).value
+
+
+def test_systems_are_ordered_by_right_behaviour(comparing):
+    found = comparing(vanilla=lazy, extractive=perfect)
+    assert found.ranking == ["extractive", "vanilla", "always_refuse", "first_passage", "copy_question"]
+    assert headline(found, "extractive") == 1.0
+    assert headline(found, "vanilla") == pytest.approx((2 / 6 + 1) / 2)
+    assert headline(found, "first_passage") == 0.5
+    assert found.no_better_than_dummies == []
+
+
+def test_a_system_that_crashes_on_the_hard_half_is_not_shown_as_better(comparing):
+    """It answers every easy row right. The honest one has the same rows right and tries the rest."""
+    found = comparing(vanilla=lazy, extractive=breaks_on("cdefxyz"))
+    assert found.common == 12  # the rows on which it broke stay in
+    assert headline(found, "extractive") < headline(found, "vanilla")
+    assert found.ranking[0] == "vanilla"
+    assert str(found.coverage("extractive")) == "5 of 12"
+    assert found.coverage("extractive").failed == 7
+    assert "extractive 7 failed" in scoreboard(found).note
+
+
+def test_rows_that_one_system_never_ran_are_left_out_for_all_and_that_is_said(comparing):
+    found = comparing(vanilla=perfect, extractive=unrecorded_on("abcx"))
+    assert (found.rows, found.common) == (12, 8)
+    assert found.estimate("calls", "vanilla").n == 8
+    assert found.coverage("vanilla").not_recorded == 0
+    assert heading(found).startswith("Compared on only 8 of the 12 questions of made_up")
+    assert "extractive 4 not recorded" in scoreboard(found).note
+    whole = comparing(vanilla=perfect)
+    assert heading(whole) == "Compared on all 12 questions of made_up (split all). No model."
+
+
+def test_of_two_that_are_equal_the_cheaper_comes_first(comparing):
+    def dear(question: str):
+        found = perfect(question)
+        found.trace.steps[1].calls = 9
+        return found
+
+    assert comparing(vanilla=dear, extractive=perfect).ranking[:2] == ["extractive", "vanilla"]
+
+
+def test_one_that_is_no_better_than_a_dummy_is_named(comparing):
+    found = comparing(vanilla=lambda question: answer(question, "", Status.REFUSED), extractive=perfect)
+    assert found.no_better_than_dummies == ["vanilla"]
+    assert "No better than a dummy here: vanilla." in scoreboard(found).note
+
+
+@settings(deadline=None, max_examples=30)
+@given_any(st.integers(1, 8), st.integers(1, 8), st.sets(st.integers(0, 7)))
+def test_no_dummy_passes_one_half_whatever_the_passages_hold(answerable, unanswerable, lucky):
+    rows = [row(f"a{n}") for n in range(answerable)] + [row(f"u{n}", "refuse") for n in range(unanswerable)]
+    hits = [hit(f"a{n}", "It is 5." if n in lucky else "Nothing.") for n in range(answerable)]
+    made = setup(*rows, hits=hits)
+    results = {name: running.run(made, name) for name in DUMMIES}
+    found = Comparison("made_up", "all", "", results, "always_refuse")
+    assert all(headline(found, name) <= 0.5 for name in DUMMIES)
+
+
+def test_who_is_compared_with_whom(comparing):
+    found = comparing(extractive=perfect, vanilla=lambda question: answer(question, "It is 6."))
+    assert found.against == "vanilla"
+    difference = found.difference("right behaviour", "extractive")
+    assert (difference.value, difference.n, difference.seen) == (1.0, 12, True)
+    assert not found.difference("calls", "vanilla").seen
+    with pytest.raises(ConfigError, match="'closed_book'"):
+        compare(setup(*ROWS), ["vanilla"], against="closed_book")
+    for names in ([], ["vanilla", "vanilla"], ["magic"]):
+        with pytest.raises(ConfigError):
+            compare(setup(*ROWS), names)
+
+
+def test_every_form_shows_every_system(comparing):
+    found = comparing(vanilla=lazy, extractive=breaks_on("cf"))
+    assert json.loads(json.dumps(found.to_dict()))["systems"]["extractive"]["coverage"]["failed"] == 2
+    html = page(found)
+    assert html.count("<img ") == len(PLOTS)
+    for name in (*DUMMIES, "vanilla", "extractive"):
+        assert f"<td>{name}</td>" in html
+        assert f"| {name} |" in readme_block(found)
+    assert all(table.rows for table in tables(found))
+
+
+def test_pictures_hold_what_the_tables_hold(comparing):
+    found = comparing(vanilla=lazy, extractive=perfect)
+    words = [text.get_text() for text in PLOTS["accuracy against calls"](found).axes[0].texts]
+    assert words == ["extractive", "vanilla", "always refuse", "first passage", "copy question"]
+    bars = PLOTS["calls by step"](found).axes[0].patches
+    assert [bar.get_width() for bar in bars] == [1.0, pytest.approx(8 / 12)]
+    assert PLOTS["latency"](found).axes[0].lines[0].get_ydata()[-1] == 1.0
+
+
+# ---------------------------------------------------------------- on the recordings
+
+
+@pytest.fixture(scope="module")
+def larkspur() -> Comparison:
+    """The recorded comparison; replies come straight from the recordings, which saves half a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gateway, "send", lambda target, call, *, timeout: replay.answer(call))
+        return compare(open_setup("larkspur"))
+
+
+def test_on_larkspur_every_system_beats_every_dummy(larkspur):
+    assert larkspur.common >= 40
+    assert larkspur.no_better_than_dummies == []
+    best = max(headline(larkspur, name) for name in DUMMIES)
+    assert best == headline(larkspur, "always_refuse") == 0.5
+    assert all(headline(larkspur, name) > best for name in larkspur.systems)
+
+
+def test_the_readme_shows_the_current_comparison(larkspur):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme_block(larkspur)
+    assert with_block(text, "larkspur", block) == text, "renew it with: cookbook compare --readme"
+
+
+def test_a_readme_without_the_place_for_a_table_says_what_to_write():
+    with pytest.raises(ConfigError, match="larkspur: made by cookbook compare --readme"):
+        with_block("# Nothing here\n", "larkspur", "| a |")
+
+
+# ---------------------------------------------------------------- the command
+
+
+def cookbook(*arguments: str):
+    return CliRunner().invoke(app, ["compare", *arguments])
+
+
+def test_the_command_prints_tables_and_json_apart(comparing, monkeypatch, tmp_path):
+    comparing(vanilla=perfect)
+    monkeypatch.setattr("cookbook.eval.run.open_setup", lambda name, **_: setup(*ROWS, hits=HITS))
+    result = cookbook("--systems", "vanilla", "--html", str(tmp_path / "page.html"))
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("Compared on all 12 questions of made_up")
+    assert "Scoreboard, with 95 % intervals" in result.stdout
+    assert "</html>" in (tmp_path / "page.html").read_text()
+    found = json.loads(cookbook("--systems", "vanilla", "--json").stdout)
+    assert found["systems"]["vanilla"]["figures"]["right behaviour"]["value"] == 1.0
+
+
+def test_the_command_renews_the_readme(comparing, monkeypatch, tmp_path):
+    comparing(vanilla=perfect)
+    monkeypatch.setattr("cookbook.eval.run.open_setup", lambda name, **_: setup(*ROWS, hits=HITS))
+    monkeypatch.setattr("cookbook.paths.ROOT", tmp_path)
+    start, end = "<!-- larkspur: made by cookbook compare --readme -->", "<!-- end of larkspur -->"
+    (tmp_path / "README.md").write_text(f"before\n{start}\nold\n{end}\nafter\n")
+    assert cookbook("--systems", "vanilla", "--readme").exit_code == 0
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith(f"before\n{start}\nCompared on all 12")
+    assert text.endswith(f"{end}\nafter\n")
+    assert "old" not in text
+
+
+@pytest.mark.parametrize("wrong", [["--set", "nowhere"], ["--systems", "magic"], ["--split", "test"]])
+def test_the_command_says_what_is_wrong_in_one_line(wrong):
+    result = cookbook(*wrong)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,92 @@
+"""What an answer was shown, what it cites, and whether its claims stand in it."""
+
+from __future__ import annotations
+
+import pytest
+from eval_stubs import answer, hit, row
+
+from cookbook.eval.evidence import (
+    Grounding,
+    citation_precision,
+    citation_recall,
+    context_recall,
+    groundedness,
+)
+from cookbook.eval.sets import EvalRow, GoldQuote
+from cookbook.schema import Decision, Status, Support, Verdict
+
+TWO = EvalRow(
+    "two", "q?", "5 and 6.", "two_section", "answer",
+    (GoldQuote("one.md", "It is 5."), GoldQuote("two.md", "It is 6.")), (), "report",
+)  # fmt: skip
+FIVE, SIX, OTHER = hit("one", "It is 5."), hit("two", "It is 6."), hit("other", "It is 5.")
+
+
+@pytest.mark.parametrize(
+    ("shown", "cited", "expected"),
+    [
+        ((FIVE, SIX), ("one.md#0", "two.md#0"), (1.0, 1.0, 1.0)),
+        ((FIVE, SIX, OTHER), ("one.md#0", "other.md#0"), (1.0, 0.5, 0.5)),  # the right words in another file
+        ((FIVE,), ("one.md#0",), (0.5, 1.0, 0.5)),
+        ((FIVE, SIX), (), (1.0, 0.0, 0.0)),  # citing nothing is no way round the measure
+        ((), (), (0.0, 0.0, 0.0)),
+    ],
+)
+def test_gold_quotes_in_what_was_shown_and_cited(shown, cited, expected):
+    given = answer("q?", contexts=shown, citations=cited)
+    assert (
+        context_recall(TWO, given),
+        citation_precision(TWO, given),
+        citation_recall(TWO, given),
+    ) == expected
+
+
+def test_a_refusal_was_shown_passages_and_cites_none():
+    refused = answer("q?", status=Status.REFUSED, contexts=(FIVE,))
+    assert context_recall(TWO, refused) == 0.5
+    assert citation_precision(TWO, refused) is None
+    assert citation_recall(TWO, refused) is None
+
+
+def test_a_row_without_gold_asks_none_of_this():
+    given = answer("q?", contexts=(FIVE,), citations=("one.md#0",))
+    for measure in (context_recall, citation_precision, citation_recall):
+        assert measure(row("r", "refuse"), given) is None
+
+
+class Grader:
+    """Supports the claims that stand in a passage; "broken" ones it cannot judge."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def check(self, question, claim, hits):
+        assert hits
+        self.asked.append(claim)
+        if "broken" in claim:
+            return Verdict(Decision.SUPPORT, None, failure="garbage")
+        held = any(claim in hit.text for hit in hits)
+        return Verdict(Decision.SUPPORT, Support.FULLY if held else Support.PARTIALLY)
+
+
+def test_each_claim_is_checked_and_one_invention_shows():
+    grader = Grader()
+    found = groundedness(answer("q?", "It is 5. It is 7.", contexts=(FIVE,)), grader)
+    assert grader.asked == ["It is 5.", "It is 7."]
+    assert (found, found.share) == (Grounding(claims=2, supported=1), 0.5)
+
+
+def test_a_claim_without_a_verdict_leaves_no_score():
+    found = groundedness(answer("q?", "It is 5. It is broken.", contexts=(FIVE,)), Grader())
+    assert (found.claims, found.supported, found.failed, found.share) == (2, 1, 1, None)
+
+
+def test_an_empty_context_supports_nothing_and_asks_nobody():
+    grader = Grader()
+    found = groundedness(answer("q?", "It is 5."), grader)
+    assert (found.share, grader.asked) == (0.0, [])
+
+
+@pytest.mark.parametrize("status", [Status.REFUSED, Status.FAILED])
+def test_a_refusal_is_neither_grounded_nor_ungrounded(status):
+    assert groundedness(answer("q?", "It is 5.", status, contexts=(FIVE,)), Grader()) is None

@@ -1,0 +1,175 @@
+"""Running a system over rows: what is missing, what breaks, what ends the run, and what is kept on the disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from types import SimpleNamespace
+
+import pytest
+from eval_stubs import Stub, answer, hit, row, setup
+
+from cookbook.errors import ConfigError, ReplayMiss
+from cookbook.eval import journal as journals
+from cookbook.eval import run as running
+from cookbook.eval.journal import Journal, digest
+from cookbook.eval.run import attempt, make, open_setup, run
+from cookbook.providers.meter import open_meters
+from cookbook.schema import Decision, Reason, Relevance, Status, Step, Verdict
+
+ROWS = [row("a"), row("b"), row("x", "refuse")]
+
+
+def raising(error: Exception):
+    def reply(question: str):
+        raise error
+
+    return Stub(reply)
+
+
+def test_what_is_not_recorded_has_no_answer():
+    assert attempt(raising(ReplayMiss("nothing")), "q?") is None
+
+
+def test_a_system_that_breaks_has_failed_and_what_it_spent_counts():
+    def reply(question: str):
+        for meter in open_meters():
+            meter.add_call(prompt_tokens=30, completion_tokens=5, seconds=2.0, cost=None)
+        raise ZeroDivisionError("division by zero")
+
+    found = attempt(Stub(reply), "q?", "lame")
+    assert (found.status, found.reason) == (Status.FAILED, Reason.SYSTEM_FAILED)
+    assert (found.trace.system, found.trace.calls, found.trace.tokens, found.trace.seconds) == (
+        "lame",
+        1,
+        35,
+        2.0,
+    )
+    assert found.trace.cost is None
+    assert found.trace.steps[0].note == "ZeroDivisionError: division by zero"
+
+
+def test_an_error_of_whoever_runs_it_ends_the_run():
+    with pytest.raises(ConfigError, match="PROVIDER"):
+        attempt(raising(ConfigError("set PROVIDER")), "q?")
+
+
+def test_a_run_keeps_the_order_of_the_rows_and_tells_each():
+    told = []
+    pairs = run(setup(*ROWS), "always_refuse", done=lambda: told.append(1))
+    assert [each.id for each, _ in pairs] == ["a", "b", "x"]
+    assert {given.status for _, given in pairs} == {Status.REFUSED}
+    assert len(told) == 3
+
+
+# ---------------------------------------------------------------- live models
+
+
+@pytest.fixture
+def live(monkeypatch, tmp_path):
+    """A setup on a hosted model that is never called; its answers are those of ``replies``."""
+    monkeypatch.setenv("COOKBOOK_CACHE", str(tmp_path))
+    model = SimpleNamespace(provider="openai", chat_model="openai/m", describe=lambda: "model openai/m")
+    replies: dict[str, object] = {each.question: answer(each.question) for each in ROWS}
+    asked: list[str] = []
+
+    def reply(question: str):
+        asked.append(question)
+        found = replies[question]
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    monkeypatch.setattr(running, "make", lambda name, parts: Stub(reply))
+    return SimpleNamespace(setup=setup(*ROWS, model=model), replies=replies, asked=asked)
+
+
+def test_a_broken_off_run_goes_on_where_it_stopped(live):
+    live.replies["x?"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        run(live.setup, "vanilla")
+    live.replies["x?"] = answer("x?")
+    first, live.asked[:] = list(live.asked), []
+    pairs = run(live.setup, "vanilla")
+    assert sorted(first) == ["a?", "b?", "x?"]
+    assert live.asked == ["x?"]
+    assert all(given is not None for _, given in pairs)
+
+
+def test_a_failed_row_is_asked_again(live):
+    live.replies["a?"] = RuntimeError("down")
+    assert run(live.setup, "vanilla")[0][1].status is Status.FAILED
+    live.replies["a?"], live.asked[:] = answer("a?"), []
+    assert run(live.setup, "vanilla")[0][1].status is Status.ANSWERED
+    assert live.asked == ["a?"]
+
+
+def test_another_setting_is_another_journal(live, monkeypatch):
+    def path(**changes):
+        return running.journal_of(dataclasses.replace(live.setup, **changes), "vanilla").path
+
+    parts = dataclasses.replace(live.setup.parts, k=3)
+    paths = {path(), path(texts="1" * 64), path(parts=parts), path(name="other")}
+    monkeypatch.setattr(journals, "_code", lambda: "changed")
+    assert len(paths | {path()}) == 5
+
+
+def test_hosted_rows_run_in_parallel(live):
+    barrier = threading.Barrier(3, timeout=5)  # breaks unless all three rows are in flight at once
+    live.replies.update({each.question: answer(each.question) for each in ROWS})
+
+    def reply(question: str):
+        barrier.wait()
+        return live.replies[question]
+
+    running.make = lambda name, parts: Stub(reply)  # put back by the fixture's monkeypatch
+    assert [given.question for _, given in run(live.setup, "vanilla")] == ["a?", "b?", "x?"]
+
+
+@pytest.mark.parametrize("provider", ["replay", "scripted"])
+def test_recordings_and_stand_ins_need_no_journal(provider):
+    assert running.journal_of(setup(*ROWS, model=SimpleNamespace(provider=provider)), "vanilla") is None
+
+
+# ---------------------------------------------------------------- the journal
+
+
+def test_an_answer_comes_back_whole(tmp_path):
+    verdict = Verdict(Decision.RELEVANCE, Relevance.RELEVANT, probability=0.8, subject="a.md#0")
+    given = answer(
+        "a?", contexts=[hit("a", "It is 5.")], citations=["a.md#0"], cost=None,
+        steps=[Step("grade", calls=2, seconds=1.5, verdicts=[verdict])],
+    )  # fmt: skip
+    Journal(tmp_path / "j.jsonl").add(given)
+    assert Journal(tmp_path / "j.jsonl").read() == {"a?": given}
+
+
+def test_a_torn_line_is_cut_off(tmp_path):
+    journal = Journal(tmp_path / "j.jsonl")
+    journal.add(answer("a?"))
+    with journal.path.open("ab") as stream:
+        stream.write(b'{"question": "b?", "te')
+    assert list(journal.read()) == ["a?"]
+    journal.add(answer("b?"))
+    assert list(journal.read()) == ["a?", "b?"]
+
+
+def test_digests_tell_lists_of_texts_apart():
+    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
+
+
+# ---------------------------------------------------------------- opening
+
+
+def test_a_set_is_opened_by_split():
+    sizes = {split: len(open_setup("larkspur", split=split).rows) for split in ("report", "fit", "all")}
+    assert sizes == {"report": 59, "fit": 37, "all": 96}
+
+
+def test_what_cannot_be_opened():
+    with pytest.raises(ConfigError, match="'test'"):
+        open_setup("larkspur", split="test")
+    with pytest.raises(ConfigError, match="nowhere"):
+        open_setup("nowhere")
+    with pytest.raises(ConfigError, match="magic"):
+        make("magic", setup().parts)
