@@ -16,7 +16,7 @@ from rich.rule import Rule
 
 from cookbook.cli.choice import local_model_lacks
 from cookbook.cli.output import JsonFlag, command, print_json, working
-from cookbook.errors import ReplayMiss, WeightsError
+from cookbook.errors import WeightsError
 from cookbook.reflect.relevance import KEEP_AT
 from cookbook.show import screen, show, show_table
 
@@ -129,6 +129,7 @@ def _live() -> dict[str, Any] | None:
 def _compare(parts: Parts) -> dict[str, Behaviour]:
     """Three systems on the rows for which each of them has its replies recorded."""
     from cookbook.eval.behaviour import behaviour, common, comparison
+    from cookbook.eval.run import attempt
     from cookbook.eval.sets import load_eval_set
 
     rows = load_eval_set(CORPUS)
@@ -136,7 +137,7 @@ def _compare(parts: Parts) -> dict[str, Behaviour]:
     for name in COMPARED:
         with working(f"replaying {name}"):
             system = _build(name, parts)
-            answers[name] = [(row, _recorded(system, row.question)) for row in rows]
+            answers[name] = [(row, attempt(system, row.question, name)) for row in rows]
     shared = common(answers)
     results = {name: behaviour(pairs) for name, pairs in shared.items()}
     _title(f"Three systems on the same {results[COMPARED[0]].rows} of {len(rows)} questions")
@@ -144,16 +145,9 @@ def _compare(parts: Parts) -> dict[str, Behaviour]:
     print(
         "\nThere are two ways to be wrong: to answer what has no answer, and to refuse what has one. A loop is as\n"
         "good as the model that judges in it, and this one is small. notebooks/00_start_here.ipynb explains the\n"
-        "traces, notebooks/03_always_retrieve.ipynb this table."
+        "traces, notebooks/03_always_retrieve.ipynb this table, and `cookbook compare` puts intervals around it."
     )
     return results
-
-
-def _recorded(system: System, question: str) -> Answer | None:
-    try:
-        return system.answer(question)
-    except ReplayMiss:
-        return None
 
 
 def _build(name: str, parts: Parts) -> System:
