@@ -101,9 +101,9 @@ _NUMBER = re.compile(
     (?<![\w.]) (?<![A-Za-z]-) (?<!\d:)                         # not inside a code, a version, a time
     (?: (?P<clock>\d{{1,2}}:\d{{2}})(?!\d)(?:\:\d{{2}})? (?:\s?(?P<half>[ap])\.?m\b\.?)?
       | (?P<hour>\d{{1,2}})\s?(?P<at>[ap])\.?m\b\.?
-      | (?P<coin>[$€£])?\s?(?P<sign>(?<![\w)])-)?(?P<digits>\d+(?:\.\d+)?)(?![.]\d)
+      | (?:(?P<coin>[$€£])\s?)?(?P<sign>(?<![\w)])-)?(?P<digits>\d+(?:\.\d+)?)(?![.]\d)
         (?P<place>(?:st|nd|rd|th)\b)?
-      | (?P<word>\b(?:{"|".join(_WRITTEN)})\b)(?!\s(?:of|another|or|can|could|is|may|must)\b)(?<!no\sone)
+      | \b(?!one\s(?:of|another|or|can|could|is|may|must)\b)(?<!\bno\s)(?P<word>{"|".join(_WRITTEN)})\b
       | (?<=\bthe\s)(?P<ordinal>{"|".join(_PLACES)})\b
     )
     """,

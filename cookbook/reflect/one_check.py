@@ -1,7 +1,7 @@
 """One check for support and usefulness together: the cheapest loop that still checks both.
 
-The first token decides between "good", "unsupported" and "off"; only a draft that is not supported costs a
-second call, which lists what is wrong so that the next draft can leave it out.
+The first token says yes to both or not. Only a "no" costs a second call, which lists the unsupported
+statements so that the next draft can leave them out; when there are none, it was the use that was missing.
 Taught in notebooks/26_lean.ipynb.
 """
 
@@ -38,47 +38,49 @@ class Details(BaseModel):
 
 
 class OneCheck:
-    """One call and one output token; a second call for the details of an unsupported answer.
+    """One call and one output token when all is well, a second call for the details of a "no".
 
-    The probability of support is that of "good" and "off" together, the one of usefulness is the share of
-    "good" in it. Details that cannot be read leave the reason empty: the verdict stands without them.
+    A "no" without any unsupported statement means full support and no use. Details that cannot be read
+    leave it at no support, without a reason. The probability of a "yes" is that of both at once.
     """
 
-    def __init__(self, client: LLMClient) -> None:
-        self.client = client
+    def __init__(self, client: LLMClient, *, threshold: float = 0.5) -> None:
+        self.client, self.threshold = client, threshold
 
     def check_both(self, question: str, answer: str, hits: Sequence[Hit]) -> Checked:
+        support, usefulness = self._check(question, answer, hits)
+        note_verdict(support)
+        if usefulness is not None:
+            note_verdict(usefulness)
+        return support, usefulness
+
+    def _check(self, question: str, answer: str, hits: Sequence[Hit]) -> Checked:
         messages = asked(prompts.ONE_CHECK, question, answer, hits)
         try:
-            choice = self.client.decide(messages, prompts.ONE_CHECK_LABELS)
+            choice = self.client.decide(messages, prompts.YES_NO)
         except GRADER_FAILURES as error:
-            return _noted(Verdict(Decision.SUPPORT, None, failure=str(error)))
-        if choice.label == "unsupported":
-            reason = self._details(question, answer, hits)
-            return _noted(Verdict(Decision.SUPPORT, Support.NONE, choice.probability, reason))
-        supported = 1.0 - choice.probabilities["unsupported"]
-        useful = Usefulness.USEFUL if choice.label == "good" else Usefulness.NOT_USEFUL
-        return _noted(
-            Verdict(Decision.SUPPORT, Support.FULLY, None if choice.probability is None else supported),
-            Verdict(
-                Decision.USEFULNESS,
-                useful,
-                None if choice.probability is None else choice.probability / supported,
-            ),
-        )
+            return Verdict(Decision.SUPPORT, None, failure=str(error)), None
+        both = choice.probabilities["yes"]
+        if both >= self.threshold:
+            sure = None if choice.probability is None else both
+            return (
+                Verdict(Decision.SUPPORT, Support.FULLY, sure),
+                Verdict(Decision.USEFULNESS, Usefulness.USEFUL, sure),
+            )
+        unsupported = self._unsupported(question, answer, hits)
+        if unsupported == []:
+            return (
+                Verdict(Decision.SUPPORT, Support.FULLY),
+                Verdict(Decision.USEFULNESS, Usefulness.NOT_USEFUL),
+            )
+        reason = f"not in the passages: {'; '.join(unsupported)}" if unsupported else ""
+        return Verdict(Decision.SUPPORT, Support.NONE, reason=reason), None
 
-    def _details(self, question: str, answer: str, hits: Sequence[Hit]) -> str:
+    def _unsupported(self, question: str, answer: str, hits: Sequence[Hit]) -> list[str] | None:
+        """The statements that no passage makes; None when the model failed to list them."""
         messages = asked(prompts.UNSUPPORTED, question, answer, hits)
         try:
             said = self.client.ask(messages, Details, max_tokens=MAX_DETAIL_TOKENS)
         except GRADER_FAILURES:
-            return ""
-        listed = list(dict.fromkeys(filter(None, map(str.strip, said.unsupported))))
-        return f"not in the passages: {'; '.join(listed)}" if listed else ""
-
-
-def _noted(support: Verdict[Support], usefulness: Verdict[Usefulness] | None = None) -> Checked:
-    note_verdict(support)
-    if usefulness is not None:
-        note_verdict(usefulness)
-    return support, usefulness
+            return None
+        return list(dict.fromkeys(filter(None, map(str.strip, said.unsupported))))
