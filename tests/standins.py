@@ -54,6 +54,9 @@ class StandInRetriever:
         found = self.answers.get(query, hits(*(f"{query} {letter}" for letter in "abcde")))
         return [hit for hit in found if hit.chunk_id not in exclude][:k]
 
+    def variant(self, **_: object) -> StandInRetriever:
+        return self
+
 
 class StandInClient:
     chat_model = "scripted/direct"
@@ -144,6 +147,9 @@ class Scripted:
         note_verdict(verdict)
         return support, verdict
 
+    def split(self, question):
+        return [question]
+
     def revise(self, question, answer, problem, found):
         return self.write(question, found, problem)
 
@@ -185,7 +191,7 @@ POSSIBLE = {
 }
 """Everything that each part can say: all labels, a failure, an abstention, a query tried before."""
 
-FRAME = {"self", "parts", "caps", "budget", "checkpointer", "judges"}
+FRAME = {"self", "parts", "caps", "budget", "checkpointer", "judges", "second"}
 
 
 def roles_of(system: type[Loop]) -> set[str]:

@@ -19,6 +19,17 @@ class Gate(Protocol):
     def decide(self, question: str) -> Verdict[Retrieve]: ...
 
 
+def need(verdict: Verdict[Retrieve]) -> float | None:
+    """How sure the gate is that documents are needed, whichever way it decided; None where it cannot say.
+
+    The probability of a verdict is that of its label, so a sure yes and a sure no carry the same number:
+    compared with one cut-off, they would go the same way.
+    """
+    if verdict.failed or verdict.probability is None:
+        return None
+    return verdict.probability if verdict.label is Retrieve.YES else 1.0 - verdict.probability
+
+
 class LLMGate:
     """Sorts the question into search, math, chat or writing, with one output token.
 

@@ -8,18 +8,15 @@ Taught in notebooks/26_lean.ipynb.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Protocol
-
-from pydantic import BaseModel, Field
+from typing import Protocol
 
 from cookbook import prompts
 from cookbook.errors import GRADER_FAILURES
 from cookbook.providers import LLMClient
 from cookbook.reflect.support.base import asked
+from cookbook.reflect.support.details import reason_of, unsupported
 from cookbook.schema import Decision, Hit, Support, Usefulness, Verdict
 from cookbook.tracing import note_verdict
-
-MAX_DETAIL_TOKENS = 200
 
 Checked = tuple[Verdict[Support], Verdict[Usefulness] | None]
 """Both verdicts. Usefulness is None unless support is full: an answer that is thrown away is not judged."""
@@ -29,12 +26,6 @@ class Checker(Protocol):
     """Judges support and usefulness of an answer at once."""
 
     def check_both(self, question: str, answer: str, hits: Sequence[Hit]) -> Checked: ...
-
-
-class Details(BaseModel):
-    """The statements of an answer that no passage makes."""
-
-    unsupported: Annotated[list[Annotated[str, Field(max_length=160)]], Field(max_length=3)]
 
 
 class OneCheck:
@@ -67,20 +58,10 @@ class OneCheck:
                 Verdict(Decision.SUPPORT, Support.FULLY, sure),
                 Verdict(Decision.USEFULNESS, Usefulness.USEFUL, sure),
             )
-        unsupported = self._unsupported(question, answer, hits)
-        if unsupported == []:
+        listed = unsupported(self.client, question, answer, hits)
+        if listed == []:
             return (
                 Verdict(Decision.SUPPORT, Support.FULLY),
                 Verdict(Decision.USEFULNESS, Usefulness.NOT_USEFUL),
             )
-        reason = f"not in the passages: {'; '.join(unsupported)}" if unsupported else ""
-        return Verdict(Decision.SUPPORT, Support.NONE, reason=reason), None
-
-    def _unsupported(self, question: str, answer: str, hits: Sequence[Hit]) -> list[str] | None:
-        """The statements that no passage makes; None when the model failed to list them."""
-        messages = asked(prompts.UNSUPPORTED, question, answer, hits)
-        try:
-            said = self.client.ask(messages, Details, max_tokens=MAX_DETAIL_TOKENS)
-        except GRADER_FAILURES:
-            return None
-        return list(dict.fromkeys(filter(None, map(str.strip, said.unsupported))))
+        return Verdict(Decision.SUPPORT, Support.NONE, reason=reason_of(listed)), None

@@ -15,6 +15,7 @@ _EXACT = re.compile(
 )
 _NEGATION = re.compile(r"\b(?:not|no|never|without|except|cannot|can't|don't|doesn't|isn't|won't)\b", re.I)
 _CONSTRAINT = re.compile(r"\b(?:before|after|until|since|excluding|only)\b", re.I)
+_NAME = re.compile(r"(?<=[^\W_])[,;:)]?\s+[\"'(]?([A-Z][^\W_]*(?:-[^\W_]+)*)")
 _WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
 _STOP = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into is it its "
@@ -37,6 +38,17 @@ def lost_terms(question: str, query: str) -> list[str]:
         if found and not pattern.search(query):
             lost.append(found[0])
     return lost
+
+
+def names(text: str) -> list[str]:
+    """Words with a capital letter that do not begin a sentence, in order, each once; I is none."""
+    found = (match[1] for match in _NAME.finditer(text))
+    return list(dict.fromkeys(word for word in found if word != "I"))
+
+
+def lost_names(question: str, query: str) -> list[str]:
+    """The names of ``question`` that ``query`` does not mention."""
+    return [name for name in names(question) if name.casefold() not in query.casefold()]
 
 
 def content_words(text: str) -> set[str]:

@@ -46,6 +46,10 @@ REGISTRY = {
         "cookbook.systems.prompt_recipe:PromptRecipe",
         "gate, grades, one draft, one support check: no way back, refuses at each step",
     ),
+    "adaptive_loop": Entry(
+        "cookbook.systems.adaptive_loop:AdaptiveLoop",
+        "splits compound questions, hybrid search, encoder grades; rewrites for search, regenerates for writing",
+    ),
     "lean": Entry(
         "cookbook.systems.lean:Lean",
         "an encoder grades, the few kept passages are written from, one check for support and usefulness",
