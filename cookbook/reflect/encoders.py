@@ -39,7 +39,9 @@ class PairEncoder:
         self._tokenizer.split_special_tokens = True
         id2label = model.config.id2label
         self.labels = tuple(str(id2label[n]) for n in range(len(id2label)))
-        self.max_tokens = int(self._tokenizer.model_max_length)
+        # Some tokenizers claim a length without end; the model's own positions are the limit then.
+        positions = getattr(model.config, "max_position_embeddings", None) or self._tokenizer.model_max_length
+        self.max_tokens = int(min(positions, self._tokenizer.model_max_length))
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The character span of each token, special tokens left out."""
