@@ -1,9 +1,13 @@
 """Lean: what it does not ask is what it saves."""
 
+import pytest
 from standins import StandInRetriever, build_loop, hits
 
+from cookbook.eval.sets import load_eval_set
+from cookbook.reflect.relevance import calibrated, kept
+from cookbook.retrieval import open_retriever
 from cookbook.schema import Provenance, Reason, Relevance, Retrieve, Status, Support, Usefulness
-from cookbook.systems.lean import Caps, Lean
+from cookbook.systems.lean import KEEP_AT, MOST_PASSAGES, Caps, Lean
 
 
 def build(retriever=None, **options):
@@ -76,3 +80,18 @@ def test_an_answer_that_is_off_is_found_and_refused():
 def test_an_abstention_ends_it():
     answer = build(drafts=[None])[0].answer("How long?")
     assert (answer.reason, answer.trace.calls) == (Reason.NO_RELEVANT_PASSAGE, 1)
+
+
+@pytest.mark.parametrize(("keep_at", "whole", "sent"), [(0.1, 22, 65), (KEEP_AT, 21, 53), (0.5, 19, 38)])
+def test_what_is_kept_of_the_fit_rows(keep_at, whole, sent):
+    """The choice of KEEP_AT: answerable rows whose gold passages are all sent, and passages sent."""
+    retriever = open_retriever("larkspur", embedder="replay")
+    grader = calibrated(retriever.embedder, keep_at)
+    counted = [0, 0]
+    for row in load_eval_set("larkspur"):
+        if row.split == "fit" and row.behaviour == "answer":
+            found = retriever.retrieve(row.question, 5)
+            keeps = kept(found, grader.grade(row.question, found))[:MOST_PASSAGES]
+            counted[0] += all(any(gold.stands_in(hit.chunk) for hit in keeps) for gold in row.gold)
+            counted[1] += len(keeps)
+    assert counted == [whole, sent]

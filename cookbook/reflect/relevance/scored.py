@@ -79,12 +79,12 @@ class EmbeddingRelevance:
         return [by_probability(hit, self.calibration, self.keep_at) for hit in scored]
 
 
-def calibrated(embedder: Embedder) -> EmbeddingRelevance:
+def calibrated(embedder: Embedder, keep_at: float = 0.5) -> EmbeddingRelevance:
     """The grader of an embedder whose calibration comes with the cookbook; ConfigError for any other."""
     name = embedder.fingerprint.name
     for calibration in (MINILM_RELEVANCE, SCRIPTED_RELEVANCE):
         if calibration.fitted_on == name:
-            return EmbeddingRelevance(embedder, calibration)
+            return EmbeddingRelevance(embedder, calibration, keep_at)
     raise ConfigError(
         f"no calibration is known for the embedder {name}; fit one with fit_sigmoid and give the system "
         "relevance=EmbeddingRelevance(embedder, calibration)"
