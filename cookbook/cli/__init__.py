@@ -7,7 +7,21 @@ import sys
 
 import typer
 
-from cookbook.cli import ask, bench, compare, demo, doctor, figures, ingest, labs, models, notebooks, record, systems
+from cookbook.cli import (
+    ask,
+    bench,
+    compare,
+    demo,
+    doctor,
+    figures,
+    ingest,
+    judges,
+    labs,
+    models,
+    notebooks,
+    record,
+    systems,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,6 +41,7 @@ app.command()(figures.figures)
 app.add_typer(labs.app, name="labs")
 app.add_typer(models.app, name="models")
 app.add_typer(notebooks.app, name="notebooks")
+app.command()(judges.judges)
 app.command()(record.record)
 
 

@@ -1,0 +1,124 @@
+"""Scores of judges on outside data as committed files: what was measured, without the texts it was measured on.
+
+``eval_sets/outside/<set>_<judge>.csv`` has a line for each pair: the hash of its texts, that of its group, its
+label, the score (empty where the judge failed), the seconds and the day. Figures in notebooks come from these.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from pathlib import Path
+
+from cookbook import paths
+from cookbook.errors import ConfigError
+from cookbook.eval.judges import Judge, Judged, Report, cut_of, report
+from cookbook.eval.outside import load_pairs, pair_set
+
+COLUMNS = (*(field.name for field in fields(Judged)), "date")
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """The scores of one judge on one set."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, eval_set: str, judge: str) -> ScoreFile:
+        return cls(folder() / f"{eval_set}_{judge}.csv")
+
+    @property
+    def eval_set(self) -> str:
+        return self.path.stem.partition("_")[0]
+
+    @property
+    def judge(self) -> str:
+        return self.path.stem.partition("_")[2]
+
+    @property
+    def cut(self) -> float:
+        """The score from which this judge's verdict is yes."""
+        return cut_of(self.judge.partition("-")[0], pair_set(self.eval_set).asks)
+
+    def read(self) -> list[Judged]:
+        """The scored pairs; ConfigError for a line that is none."""
+        try:
+            with self.path.open(encoding="utf-8", newline="") as stream:
+                return [_judged(row) for row in csv.DictReader(stream)]
+        except (OSError, KeyError, ValueError, TypeError) as error:
+            raise ConfigError(
+                f"{self.path.name} is no file of scores ({error}); restore it or score it again"
+            ) from error
+
+    def report(self) -> Report:
+        """The figures of this judge on this set."""
+        return report(self.read(), self.cut)
+
+    def add(self, judged: Judged) -> None:
+        """Append one scored pair, with today's date, and see it on the disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        row = asdict(judged) | {"good": int(judged.good), "date": date.today().isoformat()}
+        row["score"] = "" if judged.score is None else f"{judged.score:.6f}"
+        fresh = not self.path.exists()
+        with self.path.open("a", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+            if fresh:
+                writer.writeheader()
+            writer.writerow(row)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+def _judged(row: dict[str, str]) -> Judged:
+    score = float(row["score"]) if row["score"] else None
+    return Judged(row["id"], row["group"], row["good"] == "1", score, float(row["seconds"]))
+
+
+def folder() -> Path:
+    return paths.EVAL_SETS / "outside"
+
+
+def score_files() -> list[ScoreFile]:
+    """Every file of scores, sorted by set and judge."""
+    return [ScoreFile(path) for path in sorted(folder().glob("*_*.csv"))]
+
+
+def shown(file: ScoreFile) -> dict[str, str | int | float]:
+    """A row of the table of judges. AUC one half is a coin, and so is accuracy; both with 95 % intervals."""
+    found = file.report()
+    return {
+        "set": file.eval_set,
+        "judge": file.judge,
+        "pairs": found.pairs,
+        "AUC": str(found.auc),
+        "balanced accuracy": found.accuracy.percent,
+        "failed": found.confusion.failed,
+        "seconds": found.seconds.value,
+    }
+
+
+def score(
+    eval_set: str, judge: Judge, limit: int | None = None, *, done: Callable[[], None] = lambda: None
+) -> list[Judged]:
+    """Score the first ``limit`` pairs of a set that are not scored yet, and give the scores of all those first pairs.
+
+    Each score is on the disk before the next pair is asked, so a broken-off run goes on where it stopped.
+    ConfigError while replies are recorded: a recording would hold texts that are not ours.
+    """
+    if os.environ.get("COOKBOOK_RECORD"):
+        raise ConfigError(
+            "unset COOKBOOK_RECORD: recordings are committed, and the texts of this set may not be"
+        )
+    file = ScoreFile.of(eval_set, judge.name)
+    there = {judged.id: judged for judged in file.read()} if file.path.exists() else {}
+    pairs = load_pairs(eval_set)[:limit]
+    for pair in pairs:
+        if pair.id not in there:
+            there[pair.id] = judge.judged(pair)
+            file.add(there[pair.id])
+        done()
+    return [there[pair.id] for pair in pairs]
