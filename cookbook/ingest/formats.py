@@ -197,7 +197,9 @@ def _to_markdown(page: object) -> str:
     title = page.title.get_text(" ", strip=True) if page.title and not page.find("h1") else ""
     for tag in page(["script", "style", "template", "noscript", "svg", "nav", "head"]):
         tag.decompose()
-    body = MarkdownConverter(heading_style="ATX", bullets="-", strip=["img", "a"]).convert_soup(page)
+    body = MarkdownConverter(
+        heading_style="ATX", bullets="-", strip=["img", "a"], table_infer_header=True
+    ).convert_soup(page)
     text = f"# {title}\n\n{body}" if title else body
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 

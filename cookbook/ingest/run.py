@@ -27,7 +27,7 @@ CHUNKER = "markdown_sections"
 #: The longest passage in tokens, where the embedder does not ask for shorter ones.
 MAX_TOKENS = 400
 #: Passages that are embedded together. A stopped run repeats at most these.
-BATCH = 128
+BATCH = 256
 #: How long a file system may give one time to two changes (ns): a clock tick, or where it counts whole
 #: seconds the two that FAT takes.
 _TICK, _SECONDS = 50_000_000, 2_000_000_000
