@@ -223,8 +223,9 @@ class AdaptiveLoop(Loop):
             except GRADER_FAILURES as error:
                 entry.note = str(error)
                 return {"failure": str(error), "rewrites": state["rewrites"] + 1}
-            lost = [*lost_terms(asked, query), *lost_names(asked, query)]
-            query = " ".join([query, *dict.fromkeys(lost)])
+            lost = lost_terms(asked, query)
+            lost += lost_names(asked, " ".join([query, *lost]))
+            query = " ".join([query, *lost])
             entry.note = query
             if lost:
                 entry.note += f" (the rewrite had lost {', '.join(lost)})"
