@@ -11,6 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cookbook.cli.output import JsonFlag, command, print_json, working
+from cookbook.ingest.text import counted
 from cookbook.show import screen
 
 if TYPE_CHECKING:
@@ -85,10 +86,8 @@ def listing(files: Sequence[FileReport]) -> list[str]:
     for state in ("indexed", "unchanged", "removed", "skipped"):
         some = [file for file in files if file.state == state]
         for file in some[:LISTED]:
-            passages = f"{file.passages} passage{'s' * (file.passages != 1)}" if not file.why else ""
-            said = ", ".join(
-                filter(None, (passages * (state != "removed"), file.format, file.note, file.why))
-            )
+            passages = counted(file.passages, "passage") if state in ("indexed", "unchanged") else ""
+            said = ", ".join(filter(None, (passages, file.format, file.note, file.why)))
             lines.append(f"{state:9}  {file.name:{width}}  {said}".rstrip())
         if len(some) > LISTED:
             lines.append(f"{state:9}  and {len(some) - LISTED:,} more (--json lists them)")

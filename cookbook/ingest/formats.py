@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from cookbook.errors import MissingExtra, Unreadable
-from cookbook.ingest.text import clean, decode
+from cookbook.ingest.text import clean, counted, decode
 
 #: What a zipped document may unpack to, in bytes; a bomb unpacks to gigabytes.
 MAX_UNPACKED = 200_000_000
@@ -72,8 +72,8 @@ def read(name: str, data: bytes) -> Reading:
     Raises Unreadable with the reason, and MissingExtra when a library is not installed.
     """
     suffix = PurePath(name).suffix.lower()
-    reader = _by_content(data, suffix) or _BY_SUFFIX.get(suffix, _text)
     try:
+        reader = _by_content(data, suffix) or _BY_SUFFIX.get(suffix, _text)
         reading = reader(data, _LANGUAGE.get(suffix, ""))
     except (Unreadable, MissingExtra):
         raise
@@ -147,7 +147,7 @@ def _csv(data: bytes, language: str) -> Reading:
     rows = [row for row in csv.reader(io.StringIO(found.text), dialect) if any(map(str.strip, row))]
     header, body = _header(rows)
     text = "\n\n".join(filter(None, (_row(header, row) for row in body)))
-    return Reading(text, "CSV", ", ".join(filter(None, (_in(found.encoding), f"{len(body)} rows"))))
+    return Reading(text, "CSV", ", ".join(filter(None, (_in(found.encoding), counted(len(body), "row")))))
 
 
 def _header(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
@@ -231,14 +231,10 @@ def _pdf(data: bytes, language: str) -> Reading:
             if scan
             else "without text"
         )
-        raise Unreadable(f"a PDF of {len(pages)} page{'s' * (len(pages) != 1)}, {what}")
+        raise Unreadable(f"a PDF of {counted(len(pages), 'page')}, {what}")
     text = "\n\n".join(f"## Page {n}\n\n{page}" for n, page in enumerate(pages, 1) if page)
-    return Reading(text, "PDF", _pages(len(pages), bare))
-
-
-def _pages(count: int, bare: int) -> str:
-    said = f"{count} page{'s' * (count != 1)}"
-    return f"{said}, {bare} of them without a text layer" if bare else said
+    note = counted(len(pages), "page") + (f", {bare} of them without a text layer" if bare else "")
+    return Reading(text, "PDF", note)
 
 
 def _suffixes(reader: Reader, suffixes: Iterable[str]) -> dict[str, Reader]:

@@ -20,6 +20,7 @@ from cookbook.errors import MissingExtra, Unreadable
 from cookbook.ingest import formats
 from cookbook.ingest.finding import MAX_BYTES, Found, find, resolved
 from cookbook.ingest.index import WAIT, Entry, Index, held, index_folder, open_index
+from cookbook.ingest.text import counted
 from cookbook.schema import Chunk, Document
 from cookbook.stores.points import has_content
 
@@ -171,10 +172,9 @@ class _Work:
         found = markdown_sections([document], tokenizer=self.embedder.tokenizer, max_tokens=self.limit)
         chunks = [chunk for chunk in found if has_content(chunk.text)]
         title = next((chunk.headings[0] for chunk in chunks if chunk.headings), "")
-        blank = (
-            f"{len(found) - len(chunks)} passages without a word left out" if len(found) > len(chunks) else ""
-        )
-        note = ", ".join(filter(None, (reading.note, blank)))
+        blank = len(found) - len(chunks)
+        left_out = f"{counted(blank, 'passage')} without a word left out" if blank else ""
+        note = ", ".join(filter(None, (reading.note, left_out)))
         entry = replace(entry, format=reading.format, note=note, title=title, chunks=len(chunks))
         return entry, chunks
 

@@ -41,7 +41,7 @@ def open_documents(report: Report, embedder: Embedder, mode: str = "dense") -> R
     Raises ConfigError when nothing could be indexed, with the first reason.
     """
     if not report.passages:
-        first = next((f": {file.name} is {file.why}" for file in report.files if file.why), "")
+        first = next((f"; {file.name}: {file.why}" for file in report.files if file.why), "")
         raise ConfigError(f"there is nothing to search in {named(report.paths)}{first}")
     store = _filled(report.folder, embedder)
     return Retriever(store, embedder, mode, label=f"{named(report.paths)} in {CHUNKER}")

@@ -61,6 +61,11 @@ def clean(text: str) -> str:
     return _UNUSABLE.sub("\ufffd", _LINE_END.sub("\n", text).replace("\0", ""))
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def _require_words(text: str) -> str:
     if len(_CONTROL.findall(text)) > len(text) // 100:
         raise Unreadable("binary data, not text")
