@@ -151,7 +151,7 @@ class Verdict(Generic[Label]):
 
     ``probability`` is that of ``label`` in [0, 1] where the grader knows it. ``subject`` is the
     chunk id for relevance. ``failure`` quotes what came back when the grader failed. ``expected`` is the
-    mean of a Utility from 1 to 5 under the grader's probabilities.
+    mean under the grader's probabilities where the labels are a scale: utility 1 to 5, support 0 to 1.
     """
 
     decision: Decision

@@ -26,6 +26,20 @@ def test_what_is_beyond_the_cap_is_joined_and_not_dropped():
     assert claims_of("One. Two.", most=2) == ["One.", "Two."]
 
 
+@pytest.mark.parametrize(
+    ("answer", "claim"),
+    [
+        ("Yes, for 30 days.", "for 30 days."),
+        ("no, guests cannot.", "guests cannot."),
+        ("Yes.", "Yes."),
+        ("No board is lost.", "No board is lost."),
+        ("Yes, no, maybe.", "no, maybe."),
+    ],
+)
+def test_a_yes_before_a_clause_is_no_claim(answer, claim):
+    assert claims_of(answer) == [claim]
+
+
 @pytest.mark.parametrize("blank", ["", "  \n\t"])
 def test_a_blank_answer_makes_no_claim_that_could_pass(blank):
     assert sentences(blank) == []

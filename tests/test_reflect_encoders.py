@@ -230,7 +230,7 @@ def test_among_equals_the_cautious_label_wins():
 
 
 def test_the_llm_gives_three_probabilities_in_one_call():
-    client = LLMClient(scripted_table({"": {"true": 0.2, "unknown": 0.6, "False": 0.1, "so": 0.1}}))
+    client = LLMClient(scripted_table({"": {"yes": 0.2, "no": 0.6, "False": 0.1, "so": 0.1}}))
     plain = LLMEntailment(client, neutral_weight=1.0).judge("premise", "claim")
     assert (plain.entail, plain.neutral, plain.contradict) == pytest.approx((2 / 9, 6 / 9, 1 / 9), abs=1e-3)
     weighted = LLMEntailment(client, neutral_weight=0.2).judge("premise", "claim")

@@ -52,18 +52,21 @@ def test_a_broken_judge_is_a_failure_and_no_passages_are_an_error(make):
 
 
 @pytest.mark.parametrize(
-    ("shares", "label", "probability"),
+    ("shares", "label", "expected"),
     [
-        ({"yes": 0.7, "partly": 0.2, "no": 0.1}, Support.FULLY, 0.7),
-        ({"Yes": 0.3, "part": 0.3, "partial": 0.2, "no": 0.2}, Support.PARTIALLY, 0.5),
-        ({"no": 0.5, "yes": 0.3}, Support.NONE, 0.625),
+        ({"yes": 0.7, "partly": 0.2, "no": 0.1}, Support.FULLY, 0.8),
+        ({"Yes": 0.2, "part": 0.3, "partial": 0.2, "no": 0.3}, Support.PARTIALLY, 0.45),
+        ({"partly": 1.0}, Support.PARTIALLY, 0.5),
+        ({"no": 0.6, "yes": 0.36}, Support.PARTIALLY, 0.375),
+        ({"no": 0.8, "yes": 0.2}, Support.NONE, 0.2),
+        ({"yes": 1.0}, Support.FULLY, 1.0),
     ],
 )
-def test_three_levels_in_one_token(shares, label, probability):
+def test_three_levels_in_one_token(shares, label, expected):
     with request("q", system="test") as trace, step("check"):
         verdict = GradedSupport(first(**shares)).check("q", "a", HITS)
-    assert (verdict.label, trace.calls) == (label, 1)
-    assert verdict.probability == pytest.approx(probability, abs=1e-4)
+    assert (verdict.label, verdict.probability, trace.calls) == (label, None, 1)
+    assert verdict.expected == pytest.approx(expected, abs=1e-3)
     assert trace.steps[0].verdicts == [verdict]
 
 
@@ -259,7 +262,7 @@ def test_the_threshold_moves_the_joint_decision():
         scripted_table({"List what": json.dumps({"unsupported": ["x y"]}), "": {"yes": 0.4, "no": 0.6}})
     )
     assert OneCheck(client, threshold=0.4).check_both("q", "a", HITS)[0].label is Support.FULLY
-    assert OneCheck(client).check_both("q", "a", HITS)[0].label is Support.NONE
+    assert OneCheck(client, threshold=0.5).check_both("q", "a", HITS)[0].label is Support.NONE
 
 
 def test_silent_is_neutral():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_YES_NO = re.compile(r"^(?:yes|no), +(?=\w)", re.IGNORECASE)
+
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, white space normalised; those without a letter or digit join their neighbour."""
@@ -14,10 +18,11 @@ def sentences(text: str) -> list[str]:
 def claims_of(answer: str, most: int = 6) -> list[str]:
     """The sentences of an answer, at most ``most``; the rest of a longer one is joined into the last.
 
-    Nothing is left out, so a check of all claims is a check of the whole answer. A blank answer is a
-    ValueError: it would pass any check.
+    Nothing is left out, so a check of all claims is a check of the whole answer; only a "Yes," before a
+    clause goes, which answers the question and claims nothing by itself. A blank answer is a ValueError:
+    it would pass any check.
     """
-    found = sentences(answer)
+    found = [_YES_NO.sub("", sentence) for sentence in sentences(answer)]
     if not found:
         raise ValueError("a blank answer makes no claim; there is nothing to check")
     return [*found[: most - 1], " ".join(found[most - 1 :])] if len(found) > most else found

@@ -26,7 +26,12 @@ class LLMSupport:
 
 
 class GradedSupport:
-    """One call, one output token: fully, partially or none, as in the paper."""
+    """One call, one output token: fully, partially or none.
+
+    The level follows from the expected support, P(fully) + P(partially) / 2 as in the paper: above one half is
+    fully, and a quarter at least is partially. A small model almost never says "partly", it hesitates between
+    yes and no instead. ``verdict.expected`` is that number.
+    """
 
     def __init__(self, client: LLMClient) -> None:
         self.client = client
@@ -38,6 +43,10 @@ class GradedSupport:
         except GRADER_FAILURES as error:
             verdict: Verdict[Support] = Verdict(Decision.SUPPORT, None, failure=str(error))
         else:
-            verdict = Verdict(Decision.SUPPORT, Support(choice.label), probability=choice.probability)
+            expected = choice.probabilities["fully"] + choice.probabilities["partially"] / 2
+            level = (
+                Support.FULLY if expected > 0.5 else Support.PARTIALLY if expected >= 0.25 else Support.NONE
+            )
+            verdict = Verdict(Decision.SUPPORT, level, expected=expected)
         note_verdict(verdict)
         return verdict
