@@ -94,14 +94,15 @@ def test_a_missing_package_is_named_with_its_install(monkeypatch):
         metadata, "requires", lambda _: ["litellm>=1", "torch==2; extra == 'local'", "x>1; extra == 'dev'"]
     )
     monkeypatch.setattr(doctor, "_version", lambda name: None)
-    base, local, notebooks = doctor.packages()
+    base, local, documents, notebooks = doctor.packages()
     assert (base.ok, base.detail) == (False, "missing litellm (for everything)")
     assert base.fix == "pip install reflective-rag-cookbook"
     assert not local.ok
     assert local.fix == "pip install 'reflective-rag-cookbook[local]'"
+    assert documents.ok
     assert notebooks.ok
     monkeypatch.setenv("PROVIDER", "replay")
-    assert [check.ok for check in doctor.packages()] == [False, True, True]
+    assert [check.ok for check in doctor.packages()] == [False, True, True, True]
 
 
 def test_not_installed_at_all(monkeypatch):

@@ -37,9 +37,13 @@ def ask(
     if not question.strip():
         raise ConfigError("the question is empty; write one between quotes")
     choice = choose(system, embedder)
+    from cookbook.language import notice
+
     texts, parts = _opened(choice, path or [], corpus, k)
     ran = Ran.of(choice, texts, parts)
     print(str(ran))
+    if said := notice(question, parts.retriever):
+        aside(f"note: {said}")
     with working("thinking"):
         from cookbook.systems import build
 

@@ -34,6 +34,8 @@ class Reading:
     note: str = ""
 
 
+#: The formats whose text is in a language that people speak.
+PROSE = ("text", "Markdown", "HTML", "Word", "PDF", "notebook")
 Reader = Callable[[bytes, str], Reading]
 """``reader(data, language)``; the language is that of source code and empty elsewhere."""
 

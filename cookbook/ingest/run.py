@@ -21,6 +21,7 @@ from cookbook.ingest import formats
 from cookbook.ingest.finding import MAX_BYTES, Found, find, resolved
 from cookbook.ingest.index import WAIT, Entry, Index, held, index_folder, open_index
 from cookbook.ingest.text import counted
+from cookbook.language import unread
 from cookbook.schema import Chunk, Document
 from cookbook.stores.points import has_content
 
@@ -29,6 +30,7 @@ CHUNKER = "markdown_sections"
 MAX_TOKENS = 400
 #: Passages that are embedded together. A stopped run repeats at most these.
 BATCH = 256
+_TELLING = 40  # characters from which on a text tells its language
 #: How long a file system may give one time to two changes (ns): a clock tick, or where it counts whole
 #: seconds the two that FAT takes.
 _TICK, _SECONDS = 50_000_000, 2_000_000_000
@@ -174,9 +176,16 @@ class _Work:
         title = next((chunk.headings[0] for chunk in chunks if chunk.headings), "")
         blank = len(found) - len(chunks)
         left_out = f"{counted(blank, 'passage')} without a word left out" if blank else ""
-        note = ", ".join(filter(None, (reading.note, left_out)))
+        note = ", ".join(filter(None, (reading.note, self._language(reading), left_out)))
         entry = replace(entry, format=reading.format, note=note, title=title, chunks=len(chunks))
         return entry, chunks
+
+    def _language(self, reading: formats.Reading) -> str:
+        """A warning when the embedder does not read the language of the text; code and tables are in none."""
+        if reading.format not in formats.PROSE or len(reading.text) < _TELLING:
+            return ""
+        language = unread(reading.text[:2000], self.embedder)
+        return f"{language}, which {self.embedder.fingerprint.name} does not read well" if language else ""
 
     def _leave_out(self, found: Found, why: str) -> None:
         """Report a file that cannot be read now, and forget what an earlier run had of it."""

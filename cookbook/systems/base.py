@@ -8,6 +8,7 @@ from typing import Protocol
 
 from cookbook.corpora import CorpusCard
 from cookbook.errors import BudgetExhausted, ConfigError
+from cookbook.language import told
 from cookbook.providers import LLMClient
 from cookbook.providers.meter import Budget
 from cookbook.reflect.refuse import refusal
@@ -52,7 +53,10 @@ class Parts:
 def run_request(
     parts: Parts, system: str, question: str, budget: Budget | None, body: Callable[[Trace], Answer]
 ) -> Answer:
-    """Open a request, run ``body`` in it, and turn an exhausted budget into a refusal."""
+    """Open a request, run ``body`` in it, and turn an exhausted budget into a refusal.
+
+    A question in a language that the embedder does not read gets a notice of that.
+    """
     if not question.strip():
         raise ConfigError("the question is empty; write one between quotes")
     if len(question) > MAX_QUESTION:
@@ -65,4 +69,4 @@ def run_request(
             answer = body(trace)
         except BudgetExhausted:
             answer = refusal(question, Reason.BUDGET_EXHAUSTED, trace, hand_off=parts.card.hand_off)
-    return answer
+    return told(answer, parts.retriever)
