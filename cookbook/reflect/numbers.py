@@ -42,7 +42,7 @@ dollar     $ 1         $ dollar dollars usd
 euro       € 1         € euro euros eur
 pound      £ 1         £ pound pounds gbp
 factor     x 1         x times
-clock      clock 1     .
+clock      clock 1
 """
 _ROWS = [line.split() for line in _UNITS.strip().splitlines()]
 _SPELLED = {word: unit for _, unit, _, *words in _ROWS for word in words}
@@ -55,7 +55,7 @@ _WRITTEN = {
 _PLACES = {
     word: n
     for n, word in enumerate(
-        "- second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+        "second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 2
     )
 }
 _TIMES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "k": 10**3, "m": 10**6, "bn": 10**9}
@@ -158,7 +158,7 @@ def _read(text: str) -> Iterator[Quantity]:
             value = Decimal(match["digits"] or _WRITTEN[match["word"].lower()])
             times, unit, position = _unit(text, position)
             if unit is None:
-                continue  # letters grown onto the digits: 2FA, 4K
+                continue  # letters grown onto the digits: 2FA
             value *= times if not match["sign"] else -times
             yield Quantity(value, _SPELLED[match["coin"]] if match["coin"] else unit)
 

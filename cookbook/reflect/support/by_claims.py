@@ -13,26 +13,17 @@ from cookbook.reflect.support.base import require_passages
 from cookbook.schema import Decision, Hit, Support, Verdict
 from cookbook.tracing import note_verdict
 
+UNSTATED = "not stated in the passages"
+CONTRADICTED = "contradicted by the passages"
+
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """One claim against the passages: ``entail`` and ``contradict`` are the highest over those looked at.
-
-    ``problem`` is empty for an entailed claim and says otherwise what is wrong with it.
-    """
+    """One claim: what is wrong with it, or "" and the probability with which a passage entails it."""
 
     claim: str
-    entail: float = 0.0
-    contradict: float = 0.0
     problem: str = ""
-
-    @property
-    def contradicted(self) -> bool:
-        return self.problem == CONTRADICTED
-
-
-UNSTATED = "not stated in the passages"
-CONTRADICTED = "contradicted by the passages"
+    entail: float = 0.0
 
 
 class ClaimSupport:
@@ -72,16 +63,15 @@ class ClaimSupport:
         if self.number_guard:
             stated = "\n\n".join([question, *(hit.text for hit in hits)])
             if unstated := unstated_numbers(claim, stated):
-                return ClaimCheck(claim, problem=f"{', '.join(map(str, unstated))} in no passage")
-        entail = contradict = 0.0
-        contradicted = False
+                return ClaimCheck(claim, f"{', '.join(map(str, unstated))} in no passage")
+        problem = UNSTATED
         for hit in hits:
             found = self.judge.judge(hit.text, claim)
-            entail, contradict = max(entail, found.entail), max(contradict, found.contradict)
             if found.label == "entail":
-                return ClaimCheck(claim, entail, contradict)
-            contradicted = contradicted or found.label == "contradict"
-        return ClaimCheck(claim, entail, contradict, CONTRADICTED if contradicted else UNSTATED)
+                return ClaimCheck(claim, entail=found.entail)
+            if found.label == "contradict":
+                problem = CONTRADICTED
+        return ClaimCheck(claim, problem)
 
 
 def _verdict(checks: Sequence[ClaimCheck]) -> Verdict[Support]:
@@ -89,6 +79,6 @@ def _verdict(checks: Sequence[ClaimCheck]) -> Verdict[Support]:
     if not failed and checks:
         weakest = min(check.entail for check in checks)
         return Verdict(Decision.SUPPORT, Support.FULLY, probability=weakest)
-    none = len(failed) == len(checks) or any(check.contradicted for check in failed)
+    none = len(failed) == len(checks) or any(check.problem == CONTRADICTED for check in failed)
     reason = "; ".join(f'{check.problem}: "{check.claim}"' for check in failed)
     return Verdict(Decision.SUPPORT, Support.NONE if none else Support.PARTIALLY, reason=reason)
