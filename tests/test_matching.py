@@ -20,6 +20,11 @@ from cookbook.eval.sets import EvalRow, GoldQuote
         ("20,000 seats", "20000 seats"),
         ("“Café”", unicodedata.normalize("NFD", "cafe\u0301").upper()),
         ("an Adam optimizer", "Adam optimizer"),
+        ("five", "5"),
+        ("5", "5 guests"),
+        ("25.0", "25"),
+        ("2.4 million", "2,400,000"),
+        ("3 days", "72 hours"),
     ],
 )
 def test_what_does_not_count(said, gold):
@@ -28,7 +33,15 @@ def test_what_does_not_count(said, gold):
 
 
 @pytest.mark.parametrize(
-    ("said", "gold"), [("25 guests", "250 guests"), ("5 mg", "5 g"), ("incorrect", "correct"), ("", "5")]
+    ("said", "gold"),
+    [
+        ("25 guests", "250 guests"),
+        ("5 mg", "5 g"),
+        ("incorrect", "correct"),
+        ("", "5"),
+        ("not 5", "5"),
+        ("5 guests", "5 boards"),
+    ],
 )
 def test_what_does(said, gold):
     assert not exact(said, [gold])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cookbook.baselines import sentences_of
 from cookbook.eval.sets import EvalRow
+from cookbook.reflect.claims import claims_of
 from cookbook.reflect.support import SupportGrader
 from cookbook.schema import Answer, Hit, Status, Support
 
@@ -62,7 +62,7 @@ class Grounding:
 
 
 def groundedness(
-    answer: Answer, grader: SupportGrader, *, claims: Callable[[str], Sequence[str]] = sentences_of
+    answer: Answer, grader: SupportGrader, *, claims: Callable[[str], Sequence[str]] = claims_of
 ) -> Grounding | None:
     """Each claim of an answer (its sentences) against the passages it was written from; None unless it answered.
 
@@ -70,7 +70,7 @@ def groundedness(
     """
     if answer.status is not Status.ANSWERED:
         return None
-    said = claims(answer.text) or [answer.text]
+    said = claims(answer.text)
     if not answer.contexts:
         return Grounding(len(said), 0)
     labels = [grader.check(answer.question, claim, answer.contexts).label for claim in said]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from cookbook.errors import GRADER_FAILURES, ConfigError
 from cookbook.eval import statistics
@@ -140,14 +141,15 @@ class Bin:
 @dataclass(frozen=True)
 class Report:
     """A judge on a set. ``accuracy`` is balanced: good and bad pairs count one half each, and one who always says
-    the same has one half. ``auc`` is over the scored pairs. ``seconds`` is a pair."""
+    the same has one half. ``auc`` is over the scored pairs. ``seconds`` is the median of a pair: the first one
+    may load the model."""
 
     pairs: int
     auc: Estimate
     accuracy: Estimate
     confusion: Confusion
     failures: Estimate
-    seconds: Estimate
+    seconds: float
     calibration: tuple[Bin, ...]
     calibration_error: float
     """How far scores are from the share of good pairs, on average over the pairs; 0 is calibrated."""
@@ -180,7 +182,7 @@ def report(rows: Sequence[Judged], cut: float) -> Report:
             yes[True], of[True] - yes[True], yes[False], of[False] - yes[False], len(rows) - len(scored)
         ),
         failures=statistics.rate(len(rows) - len(scored), len(rows)),
-        seconds=statistics.mean([row.seconds for row in rows]),
+        seconds=median(row.seconds for row in rows),
         calibration=bins,
         calibration_error=sum(abs(b.score - b.good.value) * b.good.n for b in bins) / len(scored),
     )

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from cookbook.eval.sets import EvalRow, words
+from cookbook.reflect.numbers import Quantity, numbers_in
 
 _ARTICLES = frozenset(("a", "an", "the"))
 
@@ -21,22 +22,42 @@ def golds(row: EvalRow) -> tuple[str, ...]:
 
 
 def exact(said: str, gold: Iterable[str]) -> bool:
-    """Whether the text equals one of the gold texts, word for word."""
-    tokens = _tokens(said)
-    return any(tokens == _tokens(text) for text in gold)
+    """Whether the text equals one of the gold texts, word for word, or is the same number."""
+    return any(_tokens(said) == _tokens(text) or _same_number(said, text) for text in gold)
 
 
 def f1(said: str, gold: Iterable[str]) -> float:
     """The best token F1 with one of the gold texts, in [0, 1]; two texts without words are equal."""
-    tokens = _tokens(said)
-    return max((_f1(tokens, _tokens(text)) for text in gold), default=0.0)
+    return max((_f1(said, text) for text in gold), default=0.0)
 
 
-def _f1(said: list[str], gold: list[str]) -> float:
+def _f1(text: str, other: str) -> float:
+    if _same_number(text, other):
+        return 1.0
+    said, gold = _tokens(text), _tokens(other)
     if not said or not gold:
         return float(said == gold)
     shared = sum((Counter(said) & Counter(gold)).values())
     return 2 * shared / (len(said) + len(gold))
+
+
+def _same_number(text: str, other: str) -> bool:
+    """Both texts are a number and nothing besides, and it is the same: "72 hours" and "3 days"."""
+    one, two = _number(text), _number(other)
+    if one is None or two is None or not one.equals(two):
+        return False
+    # A noun that is counted may be left out ("5" for "5 guests"), but not be another one.
+    return one.measured or one.unit == two.unit or not (one.unit and two.unit)
+
+
+def _number(text: str) -> Quantity | None:
+    """The number that the text is, when no word can be left out of it without changing it."""
+    tokens = text.split()
+    found = numbers_in(text)
+    if len(found) != 1 or len(tokens) > 4:
+        return None
+    shorter = (" ".join(tokens[:n] + tokens[n + 1 :]) for n in range(len(tokens)))
+    return found[0] if all(numbers_in(each) != found for each in shorter) else None
 
 
 def _tokens(text: str) -> list[str]:

@@ -187,43 +187,39 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
 
 
-def _trec_pairs() -> Iterable[LabelledPair]:
-    for row in records(TREC_QA):
-        yield _pair(row["question"], row["passage"], "", bool(row["relevant"]), row["question"])
+def _of_trec(row: Record) -> Iterable[LabelledPair]:
+    yield _pair(row["question"], row["passage"], "", bool(row["relevant"]), row["question"])
 
 
-def _begin_pairs() -> Iterable[LabelledPair]:
-    for row in records(BEGIN):
-        good = row["label"] == "Fully attributable"
-        yield _pair(row["message"], row["knowledge"], row["response"], good, row["knowledge"])
+def _of_begin(row: Record) -> Iterable[LabelledPair]:
+    good = row["label"] == "Fully attributable"
+    yield _pair(row["message"], row["knowledge"], row["response"], good, row["knowledge"])
 
 
-def _fever_pairs() -> Iterable[LabelledPair]:
-    for row in records(FEVER_SYMMETRIC):
-        good = row["label"] == "SUPPORTS"
-        yield _pair("Is this true?", row["evidence"], row["claim"], good, row["evidence"])
+def _of_fever(row: Record) -> Iterable[LabelledPair]:
+    good = row["label"] == "SUPPORTS"
+    yield _pair("Is this true?", row["evidence"], row["claim"], good, row["evidence"])
 
 
-def _halueval_pairs() -> Iterable[LabelledPair]:
-    for row in records(HALUEVAL_QA):
-        for answer, good in ((row["right_answer"], True), (row["hallucinated_answer"], False)):
-            yield _pair(row["question"], row["knowledge"], answer, good, row["question"])
+def _of_halueval(row: Record) -> Iterable[LabelledPair]:
+    for answer, good in ((row["right_answer"], True), (row["hallucinated_answer"], False)):
+        yield _pair(row["question"], row["knowledge"], answer, good, row["question"])
 
 
 @dataclass(frozen=True)
 class PairSet:
-    """A set of labelled pairs: what it asks a judge, and where it comes from."""
+    """A set of labelled pairs: what it asks a judge, where it comes from, and the pairs in one of its records."""
 
     asks: Asks
     source: Source
-    read: Callable[[], Iterable[LabelledPair]]
+    pairs: Callable[[Record], Iterable[LabelledPair]]
 
 
 PAIR_SETS = {
-    "trec-qa": PairSet("relevance", TREC_QA, _trec_pairs),
-    "begin": PairSet("support", BEGIN, _begin_pairs),
-    "fever-symmetric": PairSet("support", FEVER_SYMMETRIC, _fever_pairs),
-    "halueval-qa": PairSet("support", HALUEVAL_QA, _halueval_pairs),
+    "trec-qa": PairSet("relevance", TREC_QA, _of_trec),
+    "begin": PairSet("support", BEGIN, _of_begin),
+    "fever-symmetric": PairSet("support", FEVER_SYMMETRIC, _of_fever),
+    "halueval-qa": PairSet("support", HALUEVAL_QA, _of_halueval),
 }
 
 
@@ -240,7 +236,8 @@ def load_pairs(name: str) -> list[LabelledPair]:
     Within each kind they are in the order of their ids, which is no order at all. A pair that occurs twice is
     kept once. ConfigError for an unknown set, and when its texts are neither here nor to be had.
     """
-    unique = {pair.id: pair for pair in pair_set(name).read()}
+    found = pair_set(name)
+    unique = {pair.id: pair for record in records(found.source) for pair in found.pairs(record)}
     good, bad = ([pair for _, pair in sorted(unique.items()) if pair.good is kind] for kind in (True, False))
     both = min(len(good), len(bad))
     turns = [pair for two in zip(good, bad, strict=False) for pair in two]

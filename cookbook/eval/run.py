@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from cookbook.corpora import CorpusCard
 from cookbook.errors import ConfigError, ReplayMiss, StoreError, WeightsError, WrongScoreKind
 from cookbook.eval.behaviour import Pair
 from cookbook.eval.dummies import DUMMIES
@@ -20,13 +21,14 @@ from cookbook.providers import LLMClient
 from cookbook.providers.meter import Meter, metered
 from cookbook.providers.names import OURS
 from cookbook.reflect.refuse import refusal
-from cookbook.schema import Answer, Reason, Step, Trace
+from cookbook.schema import Answer, Document, Reason, Step, Trace
 from cookbook.systems import build
 from cookbook.systems.base import Parts, System
 
 OPERATOR = (ConfigError, WeightsError, StoreError, WrongScoreKind)
 """Errors of whoever runs the comparison. They would meet every row, so they end it."""
 SPLITS = ("report", "fit", "all")
+SQUAD = "squad"
 PARALLEL = 8
 """Rows at a time on a hosted model. A local one answers one call after the other anyway."""
 
@@ -55,24 +57,39 @@ class Setup:
 def open_setup(name: str, *, split: str = "report", client: LLMClient | None = None, k: int = 5) -> Setup:
     """The rows of one split of an eval set, over its corpus. Without a client, the recorded model answers.
 
+    "squad" is the outside set of that name; its vectors are computed, so it wants the embedder's weights.
     ConfigError for an unknown set or split, and for a selection that a dummy would win.
     """
-    from cookbook.assemble import parts_for
-    from cookbook.corpora import load_corpus
-
     if split not in SPLITS:
         raise ConfigError(f"there is no split {split!r}; choose one of: {', '.join(SPLITS)}")
     client = client or LLMClient("replay")
-    rows = tuple(row for row in load_eval_set(name) if split in ("all", row.split))
+    documents, parts, found = _squad(client, k) if name == SQUAD else _own(name, client, k)
+    rows = tuple(row for row in found if split in ("all", row.split))
     require_both(rows)
+    return Setup(name, split, rows, parts, digest(*(document.text for document in documents)))
+
+
+def _own(name: str, client: LLMClient, k: int) -> tuple[list[Document], Parts, list[EvalRow]]:
+    from cookbook.assemble import parts_for
+    from cookbook.corpora import load_corpus
+
+    rows = load_eval_set(name)
     embedder = "replay" if client.provider == "replay" else None
-    return Setup(
-        name,
-        split,
-        rows,
-        parts_for(name, client=client, embedder=embedder, k=k),
-        digest(*(document.text for document in load_corpus(name))),
-    )
+    return load_corpus(name), parts_for(name, client=client, embedder=embedder, k=k), rows
+
+
+def _squad(client: LLMClient, k: int) -> tuple[list[Document], Parts, list[EvalRow]]:
+    from cookbook.embedders import MiniLM
+    from cookbook.eval.outside import load_squad
+    from cookbook.retrieval import Retriever, cut
+    from cookbook.stores import QdrantBackend
+
+    documents, rows = load_squad()
+    embedder = MiniLM()
+    store = QdrantBackend(f"outside-{SQUAD}", embedder.fingerprint.dim)
+    store.index(cut(documents, "markdown_sections", embedder), embedder)
+    card = CorpusCard("an encyclopedia article on the Normans", "", ("Who was Rollo?",))
+    return documents, Parts(client, Retriever(store, embedder, label="SQuAD 2.0, one article"), card, k), rows
 
 
 def run(setup: Setup, system: str, *, done: Callable[[], None] = lambda: None) -> list[Pair]:

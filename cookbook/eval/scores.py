@@ -97,7 +97,7 @@ def shown(file: ScoreFile) -> dict[str, str | int | float]:
         "AUC": str(found.auc),
         "balanced accuracy": found.accuracy.percent,
         "failed": found.confusion.failed,
-        "seconds": found.seconds.value,
+        "seconds": found.seconds,
     }
 
 

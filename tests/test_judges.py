@@ -1,0 +1,222 @@
+"""Judges on labelled pairs: what a score is, what a failure costs, and what is kept on the disk."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from cookbook import paths
+from cookbook.cli import app
+from cookbook.errors import ConfigError, ProviderUnavailable
+from cookbook.eval import judges, scores
+from cookbook.eval.judges import (
+    Confusion,
+    Judge,
+    Judged,
+    by_entailment,
+    by_relevance,
+    by_support,
+    calibration,
+    cut_of,
+    open_judge,
+    report,
+)
+from cookbook.eval.outside import LabelledPair
+from cookbook.eval.scores import ScoreFile, score, score_files
+from cookbook.providers import LLMClient
+from cookbook.providers.scripted import scripted_table
+from cookbook.reflect.entailment import Entailment
+from cookbook.reflect.relevance import KEEP_AT, LLMRelevance
+from cookbook.reflect.support import LLMSupport
+
+PAIR = LabelledPair("i", "g", "Why?", "It is 5.", "Five.", True)
+
+
+def judged(good: bool, score: float | None, group: str = "") -> Judged:
+    return Judged(f"{good}{score}", group or f"{good}{score}", good, score, 1.0)
+
+
+# ---------------------------------------------------------------- scores
+
+
+@pytest.mark.parametrize(("word", "expected"), [("yes", 0.8), ("no", 0.2)])
+def test_a_score_is_the_probability_of_the_good_label(word, expected):
+    other = {"yes": "no", "no": "yes"}[word]
+    client = LLMClient(scripted_table({"": {word: 0.8, other: 0.2}}))
+    assert by_relevance(LLMRelevance(client), PAIR) == pytest.approx(expected, abs=1e-4)
+    assert by_support(LLMSupport(client), PAIR) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_failed_grader_has_no_score():
+    client = LLMClient("scripted/garbage", max_retries=0)
+    assert by_relevance(LLMRelevance(client), PAIR) is None
+    assert by_support(LLMSupport(client), PAIR) is None
+
+
+def test_an_entailment_judge_scores_the_answer_and_fails_by_raising():
+    class Entails:
+        calls = 1
+
+        def judge(self, premise, hypothesis):
+            if hypothesis == "Five.":
+                return Entailment(0.7, 0.2, 0.1)
+            raise ProviderUnavailable("down")
+
+    judge = Judge("j", lambda pair: by_entailment(Entails(), pair))
+    assert judge.judged(PAIR).score == 0.7
+    broken = LabelledPair("b", "g", "Why?", "It is 5.", "Six.", False)
+    assert judge.judged(broken).score is None
+
+
+def test_judges_by_name(monkeypatch):
+    monkeypatch.setenv("PROVIDER", "scripted/always_yes")
+    judge = open_judge("llm", "support")
+    assert (judge.name, judge.score(PAIR)) == ("llm-scripted-always_yes", pytest.approx(1.0))
+    assert (cut_of("llm", "relevance"), cut_of("llm", "support"), cut_of("cosine", "relevance")) == (
+        KEEP_AT,
+        0.5,
+        0.5,
+    )
+    for name, asks in (("magic", "support"), ("entailment", "relevance")):
+        with pytest.raises(ConfigError, match=name):
+            open_judge(name, asks)
+
+
+# ---------------------------------------------------------------- figures
+
+
+def test_the_report_of_a_judge():
+    rows = [judged(True, 0.9), judged(True, 0.6), judged(True, 0.2), judged(False, 0.5), judged(False, 0.1)]
+    found = report(rows, cut=0.5)
+    assert found.auc.value == pytest.approx(5 / 6)
+    assert found.confusion == Confusion(good_yes=2, good_no=1, bad_yes=1, bad_no=1, failed=0)
+    assert found.accuracy.value == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert (found.pairs, found.failures.value, found.seconds) == (5, 0.0, 1.0)
+
+
+def test_a_failure_is_no_verdict_and_not_right_either():
+    rows = [judged(True, 0.9), judged(False, 0.1), judged(True, None), judged(False, None)]
+    found = report(rows, cut=0.5)
+    assert found.confusion == Confusion(1, 0, 0, 1, failed=2)
+    assert (found.accuracy.value, found.failures.value) == (0.5, 0.5)
+    assert (found.auc.value, found.auc.n) == (1.0, 2)
+
+
+def test_who_always_says_the_same_is_a_coin():
+    rows = [judged(n < 9, 0.9) for n in range(10)]
+    found = report(rows, cut=0.5)
+    assert (found.auc.value, found.accuracy.value) == (0.5, 0.5)
+
+
+def test_one_kind_alone_says_nothing():
+    with pytest.raises(ConfigError, match="--limit"):
+        report([judged(True, 0.9), judged(False, None)], cut=0.5)
+
+
+def test_bins_are_of_equal_size_and_tear_no_equal_scores_apart():
+    scores, good = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [False, False, False, True, True, True]
+    assert [(b.score, b.good.value, b.good.n) for b in calibration(scores, good, bins=3)] == [
+        (pytest.approx(0.15), 0.0, 2),
+        (pytest.approx(0.35), 0.5, 2),
+        (pytest.approx(0.55), 1.0, 2),
+    ]
+    [one] = calibration([0.9] * 10, [True] * 4 + [False] * 6)
+    assert (one.score, one.good.value, one.good.n) == (pytest.approx(0.9), 0.4, 10)
+
+
+def test_the_calibration_error_is_the_mean_distance_from_the_truth():
+    sure = [judged(True, 1.0, "a"), judged(True, 1.0, "b"), judged(False, 0.0, "c")]
+    assert report(sure, 0.5).calibration_error == 0.0
+    assert report([judged(True, 0.9), judged(False, 0.9)], 0.5).calibration_error == pytest.approx(0.4)
+
+
+# ---------------------------------------------------------------- on the disk
+
+PAIRS = [LabelledPair(f"id{n}", f"g{n}", "q", f"secret text {n}", "a", n % 2 == 0) for n in range(4)]
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path):
+    """The set "begin" has four pairs; a judge that notes whom it judged."""
+    monkeypatch.setattr(paths, "EVAL_SETS", tmp_path)
+    monkeypatch.setattr(scores, "load_pairs", lambda name: PAIRS)
+    asked: list[str] = []
+
+    def one(pair: LabelledPair) -> float | None:
+        asked.append(pair.id)
+        return None if pair.id == "id3" else 0.75 if pair.good else 0.25
+
+    return Judge("llm-made-up", one), asked
+
+
+def test_scores_are_kept_without_texts(kept):
+    judge, _ = kept
+    found = score("begin", judge)
+    [file] = score_files()
+    assert (file.eval_set, file.judge, file.cut) == ("begin", "llm-made-up", 0.5)
+    assert [(row.id, row.score) for row in file.read()] == [
+        ("id0", 0.75),
+        ("id1", 0.25),
+        ("id2", 0.75),
+        ("id3", None),
+    ]
+    assert file.read() == found
+    assert "secret" not in file.path.read_text()
+
+
+def test_a_broken_off_run_goes_on_where_it_stopped(kept):
+    judge, asked = kept
+    score("begin", judge, limit=2)
+    before, asked[:] = list(asked), []
+    assert len(score("begin", judge)) == 4
+    assert (before, asked) == (["id0", "id1"], ["id2", "id3"])
+
+
+def test_texts_of_others_are_never_recorded(kept, monkeypatch):
+    monkeypatch.setenv("COOKBOOK_RECORD", "x")
+    with pytest.raises(ConfigError, match="COOKBOOK_RECORD"):
+        score("begin", kept[0])
+
+
+def test_a_broken_file_says_so(kept):
+    file = ScoreFile.of("begin", "llm-made-up")
+    file.path.parent.mkdir()
+    file.path.write_text("id,group,good,score,seconds,date\na,b,1,high,1.0,2026-11-30\n")
+    with pytest.raises(ConfigError, match=r"begin_llm-made-up\.csv"):
+        file.read()
+
+
+def test_the_command_scores_and_shows(kept, monkeypatch):
+    monkeypatch.setattr("cookbook.eval.outside.load_pairs", lambda name: PAIRS)
+    monkeypatch.setattr(judges, "open_judge", lambda name, asks: kept[0])
+    result = CliRunner().invoke(app, ["judges", "--set", "begin", "--grader", "llm", "--json"])
+    assert result.exit_code == 0, result.stderr
+    [found] = json.loads(result.stdout)
+    assert (found["set"], found["judge"], found["pairs"]) == ("begin", "llm-made-up", 4)
+    assert found["confusion"] == {"good_yes": 2, "good_no": 0, "bad_yes": 0, "bad_no": 1, "failed": 1}
+    shown = CliRunner().invoke(app, ["judges"]).stdout
+    assert "llm-made-up" in shown
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--set", "begin"], ["--set", "nowhere", "--grader", "llm"], ["--set", "begin", "--grader", "magic"]],
+)
+def test_the_command_says_what_is_wrong_in_one_line(wrong):
+    result = CliRunner().invoke(app, ["judges", *wrong])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+
+
+# ---------------------------------------------------------------- the committed scores
+
+
+@pytest.mark.parametrize("file", score_files(), ids=lambda file: file.path.stem)
+def test_committed_scores_hold_no_text_and_can_be_reported(file):
+    rows = file.read()
+    assert len({row.id for row in rows}) == len(rows) >= 60
+    assert all(len(row.id) == len(row.group) == 12 for row in rows)
+    assert all(row.score is None or 0.0 <= row.score <= 1.0 for row in rows)
+    assert file.report().pairs == len(rows)
