@@ -35,11 +35,11 @@ lint: env ## ruff and mypy
 	$(BIN)/mypy
 
 units: env ## the test suite, without weights and network
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 notebooks: env ## execute copies of all notebooks and compare what they print with what is committed
 	rm -rf .build/notebooks && mkdir -p .build && cp -R notebooks .build/notebooks
-	$(QUIET) COOKBOOK_CACHE=$(CURDIR)/.build/cache $(BIN)/pytest -q -o addopts= --nbmake --nbmake-timeout=300 \
+	$(QUIET) COOKBOOK_CACHE=$(CURDIR)/.build/cache $(BIN)/pytest -q -n 2 -o addopts= --nbmake --nbmake-timeout=300 \
 	  --nbmake-kernel=python3 --overwrite .build/notebooks
 	$(BIN)/cookbook notebooks check --executed .build/notebooks
 
