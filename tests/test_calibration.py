@@ -15,6 +15,7 @@ from cookbook.reflect.calibrate import fit_sigmoid
 from cookbook.reflect.relevance import KEEP_AT, MINILM_RELEVANCE, SCRIPTED_RELEVANCE, LLMRelevance, calibrated
 from cookbook.retrieval import open_retriever
 from cookbook.schema import Relevance, ScoreKind
+from cookbook.systems.adaptive_loop import KEEP_AT as ADAPTIVE_KEEP_AT
 
 
 def labelled_by(embedder: str):
@@ -78,3 +79,22 @@ def test_the_judge_is_cut_off_where_it_separates_best(labelled):
         return ((score >= cut)[right].mean() + (score < cut)[~right].mean()) / 2
 
     assert balanced(KEEP_AT) >= max(balanced(cut) for cut in np.arange(0.3, 0.8, 0.01)) - 0.02
+
+
+def test_the_adaptive_loop_cuts_where_fewer_gold_passages_are_lost():
+    """On what its own search brings: hybrid, five passages for each "fit" question."""
+    retriever = open_retriever("larkspur", embedder="replay", mode="hybrid")
+
+    def gold_kept(keep_at: float) -> tuple[int, int]:
+        grader, kept, total = calibrated(retriever.embedder, keep_at), 0, 0
+        for row in load_eval_set("larkspur"):
+            if row.split == "fit" and row.gold:
+                hits = retriever.retrieve(row.question, 5)
+                verdicts = grader.grade(row.question, hits)
+                gold = [any(quote.stands_in(hit.chunk) for quote in row.gold) for hit in hits]
+                total += sum(gold)
+                kept += sum(g and v.label is Relevance.RELEVANT for g, v in zip(gold, verdicts, strict=True))
+        return kept, total
+
+    assert gold_kept(ADAPTIVE_KEEP_AT) == (26, 29)
+    assert gold_kept(0.5) == (24, 29)

@@ -32,6 +32,10 @@ from cookbook.systems.loop import END, Loop, Wiring
 from cookbook.systems.state import Judges, State, Update, fresh_state, was_tried, written
 from cookbook.tracing import step
 
+KEEP_AT = 0.3
+"""A passage graded irrelevant is never seen again, a bad one that is kept has three judges before it: so the
+cut is low. On the "fit" half of the Larkspur set it keeps 26 of 29 gold passages, where 0.5 keeps 24."""
+
 
 @dataclass(frozen=True)
 class Caps:
@@ -100,7 +104,7 @@ class AdaptiveLoop(Loop):
         self.retriever = parts.retriever.variant(mode="hybrid")
         self.second = second
         if "relevance" not in judges:
-            judges["relevance"] = calibrated(parts.retriever.embedder)
+            judges["relevance"] = calibrated(parts.retriever.embedder, KEEP_AT)
         super().__init__(parts, caps=caps, budget=budget, checkpointer=checkpointer, **judges)
 
     def default_judges(self, parts: Parts) -> Judges:
