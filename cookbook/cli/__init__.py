@@ -13,6 +13,7 @@ from cookbook.cli import (
     compare,
     demo,
     doctor,
+    evalset,
     figures,
     ingest,
     judges,
@@ -38,6 +39,7 @@ app.command()(compare.compare)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(figures.figures)
+app.add_typer(evalset.app, name="evalset")
 app.add_typer(labs.app, name="labs")
 app.add_typer(models.app, name="models")
 app.add_typer(notebooks.app, name="notebooks")

@@ -60,6 +60,18 @@ def choose(system: str | None, embedder: str | None = None) -> Choice:
     return Choice(system or DEFAULT_SYSTEM, LLMClient(RECORDED_MODEL), why, embedder or replayed)
 
 
+def any_model(what: str) -> LLMClient:
+    """The model that PROVIDER names, else the local one. ConfigError says that ``what`` needs one."""
+    from cookbook.providers import LLMClient
+    from cookbook.providers.names import RECORDED_MODEL
+
+    if os.environ.get("PROVIDER"):
+        return LLMClient()
+    if lack := local_model_lacks():
+        raise ConfigError(f"{what} needs a model and {lack}; or set PROVIDER, for example PROVIDER=openai")
+    return LLMClient(RECORDED_MODEL)
+
+
 def _recorded_vectors() -> str | None:
     """The embedder "replay" where the real one has no weights here, else None for the usual one."""
     from cookbook.providers import models

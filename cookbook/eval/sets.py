@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -63,7 +64,8 @@ class EvalRow:
     ``answer`` is the reference answer in a sentence or two, ``variants`` are other ways to say it,
     ``facts`` is what any right answer must state: one tuple of alternatives per fact. ``absent`` are
     regular expressions that match nowhere in the corpus, the proof that a refusal is right.
-    Thresholds are fitted on the split "fit"; results are reported on "report".
+    Thresholds are fitted on the split "fit"; results are reported on "report". ``reviewed`` is False
+    for a row that a model drafted and nobody has read yet.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -80,6 +82,7 @@ class EvalRow:
     tags: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     corpus: str = ""
+    reviewed: bool = True
 
     def __post_init__(self) -> None:
         if not self.question.strip():
@@ -130,13 +133,27 @@ def load_eval_set(name: str) -> list[EvalRow]:
     """
     if name not in (known := eval_set_names()):
         raise ConfigError(f"there is no eval set {name!r}; choose one of: {', '.join(known)}")
-    path = paths.EVAL_SETS / f"{name}.jsonl"
+    return load_eval_file(paths.EVAL_SETS / f"{name}.jsonl")
+
+
+def load_eval_file(path: Path, *, allow_unreviewed: bool = False) -> list[EvalRow]:
+    """The rows of an eval set that lies anywhere; its corpus is the file's name without the suffix.
+
+    Raises ConfigError as load_eval_set does, and for rows that nobody has reviewed unless these are allowed:
+    a comparison on questions that a model made up measures the model that made them up.
+    """
     rows: list[EvalRow] = []
     for number, line in enumerate(paths.read_text(path).rstrip("\n").split("\n"), start=1):
         try:
-            rows.append(replace(_ROW.validate_json(line), corpus=name))
+            rows.append(replace(_ROW.validate_json(line), corpus=path.stem))
         except ValidationError as error:
             slip = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in slip["loc"]) or "the row"
             raise ConfigError(f"mend {path.name}, line {number}, {field}: {slip['msg']}") from error
+    drafts = [row.id for row in rows if not row.reviewed]
+    if drafts and not allow_unreviewed:
+        raise ConfigError(
+            f"{len(drafts)} of {len(rows)} rows of {path.name} are unreviewed drafts, {drafts[0]} the first: read each, "
+            'mend or delete it, and set "reviewed": true; or pass allow_unreviewed=True to look at them'
+        )
     return rows

@@ -6,7 +6,7 @@
 
 from cookbook.ingest.index import index_folder
 from cookbook.ingest.run import FileReport, Progress, Report, ingest
-from cookbook.ingest.search import card_of, named, open_documents
+from cookbook.ingest.search import card_of, named, open_documents, passages_of
 
 __all__ = [
     "FileReport",
@@ -17,4 +17,5 @@ __all__ = [
     "ingest",
     "named",
     "open_documents",
+    "passages_of",
 ]

@@ -14,6 +14,7 @@ from cookbook.ingest.index import open_index
 from cookbook.ingest.run import CHUNKER, Report
 from cookbook.prompts import as_data
 from cookbook.retrieval import Retriever
+from cookbook.schema import Chunk
 from cookbook.stores import QdrantBackend
 
 HAND_OFF = "The files themselves may say more than the passages I found."
@@ -61,6 +62,12 @@ def _filled(folder: Path, embedder: Embedder) -> QdrantBackend:
     store.index(chunks, _Kept(embedder, [chunk.text for chunk in chunks], vectors))
     _stores[folder] = changes, store
     return store
+
+
+def passages_of(report: Report) -> list[Chunk]:
+    """Every passage that a run left in the index, in the order of the documents."""
+    with open_index(report.folder) as index:
+        return index.chunks()[0]
 
 
 def named(paths: Sequence[Path]) -> str:

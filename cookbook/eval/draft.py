@@ -1,0 +1,131 @@
+"""Drafts an eval set from somebody's own documents: a model writes, code checks, and a person has to read it.
+
+Each row comes from one passage: a question, its answer, and the words that state it. A row is kept only
+if those words stand in the passage, and carries ``reviewed: false`` until somebody says otherwise, because
+a model asks what it finds easy and never asks what the documents do not say.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from cookbook import prompts
+from cookbook.corpora import CorpusCard
+from cookbook.errors import GRADER_FAILURES
+from cookbook.eval.sets import EvalRow, GoldQuote
+from cookbook.providers import LLMClient
+from cookbook.schema import Chunk, Hit, ScoreKind
+
+MAX_DRAFT_TOKENS = 260
+#: A passage must say enough to be asked about, and a quote enough to be found again.
+FEWEST_WORDS, FEWEST_QUOTED = 25, 4
+#: How many passages may be tried for each row that is wanted.
+TRIES = 3
+
+Text = Annotated[str, Field(max_length=300)]
+
+
+class DraftedRow(BaseModel):
+    """The model's reply. The words come first, so that question and answer follow from them."""
+
+    quote: Text
+    question: Text
+    answer: Text
+
+
+@dataclass
+class Drafts:
+    """The rows that held, and why each of the others did not, by the passage it came from."""
+
+    rows: list[EvalRow] = field(default_factory=list)
+    dropped: dict[str, str] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """The rows as an eval set has them, one JSON object a line."""
+        return [json.dumps(_plain(row), ensure_ascii=False) for row in self.rows]
+
+
+def draft(
+    chunks: Sequence[Chunk],
+    client: LLMClient,
+    card: CorpusCard,
+    *,
+    n: int = 10,
+    seed: int = 0,
+    done: Callable[[str], None] | None = None,
+) -> Drafts:
+    """Up to ``n`` drafted rows, each from another passage, spread over the documents.
+
+    One call a passage, and at most ``3 * n`` calls; ``done`` is told the question of each row.
+    """
+    drafts, asked = Drafts(), set()
+    for tried, chunk in enumerate(_spread(chunks, random.Random(seed))):
+        if len(drafts.rows) == n or tried == TRIES * n:
+            break
+        row, why = _row(chunk, client, card, len(drafts.rows) + 1)
+        if row is not None and row.question.casefold() not in asked:
+            asked.add(row.question.casefold())
+            drafts.rows.append(row)
+            if done:
+                done(row.question)
+        else:
+            drafts.dropped[chunk.chunk_id] = why or "the question was asked before"
+    return drafts
+
+
+def _spread(chunks: Sequence[Chunk], chance: random.Random) -> Iterator[Chunk]:
+    """Passages with enough words, one of each document in turn, in a random order that the seed repeats."""
+    by_document: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in chunks:
+        if len(chunk.text.split()) >= FEWEST_WORDS:
+            by_document[chunk.doc_id].append(chunk)
+    waiting = list(by_document.values())
+    chance.shuffle(waiting)
+    for each in waiting:
+        chance.shuffle(each)
+    while waiting:
+        yield from (each.pop() for each in waiting)
+        waiting = [each for each in waiting if each]
+
+
+def _row(chunk: Chunk, client: LLMClient, card: CorpusCard, number: int) -> tuple[EvalRow | None, str]:
+    """The row drafted from a passage, or None and what was wrong with it."""
+    passage = prompts.passages_block([Hit(chunk, 0.0, ScoreKind.COSINE)])
+    messages = prompts.DRAFT.messages(subject=card.subject, passage=passage)
+    try:
+        said = client.ask(messages, DraftedRow, max_tokens=MAX_DRAFT_TOKENS)
+    except GRADER_FAILURES as error:
+        return None, str(error)
+    if not said.question.strip().endswith("?"):
+        return None, f"no question: {said.question}"
+    words = said.quote.split()
+    found = re.search(r"\s+".join(map(re.escape, words)), chunk.text) if len(words) >= FEWEST_QUOTED else None
+    if found is None:
+        return None, f"these words do not stand in the passage: {said.quote}"
+    return EvalRow(
+        id=f"draft-{number:03}",
+        question=said.question.strip(),
+        answer=said.answer.strip(),
+        kind="answerable",
+        behaviour="answer",
+        gold=(GoldQuote(chunk.doc_id, found[0]),),
+        variants=(),
+        split="fit" if number % 2 else "report",
+        tags=(f"from {chunk.chunk_id}",),
+        reviewed=False,
+    ), ""
+
+
+def _plain(row: EvalRow) -> dict[str, object]:
+    """The fields that are set; the corpus is the file's name."""
+    kept = ("id", "question", "answer", "kind", "behaviour", "gold", "variants", "split", "tags", "reviewed")
+    whole = asdict(row)
+    return {name: whole[name] for name in kept}
