@@ -23,6 +23,7 @@ Edge = tuple[str, str]
 START, END = "__start__", "__end__"
 
 INK, PALE, BLUE = "#22303c", "#c3ccd4", "#2a7fb8"
+COLOURS = ("#2a7fb8", "#e08a2c", "#3d9970", "#8e5ea2", "#c8371b", "#5c6f7c", "#b5892d", "#3aa6a6")
 _GUILTY = "#c8371b"
 
 
@@ -96,6 +97,36 @@ def draw_graph(compiled: Any, *, trace: Trace | None = None, mark: Collection[Ed
     axes.set_xlim(-0.7, width + 0.7)
     middle = [y for _, y in spots.values()]
     axes.set_ylim(min(middle) - 0.9, max(middle) + 1.3)
+    return figure
+
+
+def draw_calls(traces: Mapping[str, Trace], *, ceiling: int | None = None) -> Figure:
+    """Where the calls of some requests went: a bar for each, named by its key, with a piece for each node that
+    made any. The dashed line is the most that a request can make."""
+    made: dict[str, Counter[str]] = {name: Counter() for name in traces}
+    for name, trace in traces.items():
+        for step in trace.steps:
+            if step.calls:
+                made[name][step.node] += step.calls
+    nodes = list(dict.fromkeys(node for calls in made.values() for node in calls))
+    figure = canvas(7.2, 1.2 + 0.42 * len(made))
+    axes = figure.add_subplot()
+    done = dict.fromkeys(made, 0)
+    for n, node in enumerate(nodes):
+        widths = [calls[node] for calls in made.values()]
+        starts, colour = list(done.values()), COLOURS[n % len(COLOURS)]
+        axes.barh(list(made), widths, left=starts, color=colour, height=0.6, label=node.replace("_", " "))
+        done = {name: done[name] + calls[node] for name, calls in made.items()}
+    for name, total in done.items():
+        axes.annotate(f" {total}", (total, name), va="center", fontsize=8.5, color=INK)
+    if ceiling is not None:
+        axes.axvline(ceiling, color=_GUILTY, linewidth=1.2, linestyle=(0, (4, 3)))
+    axes.invert_yaxis()
+    axes.set_xlabel("LLM calls", fontsize=8.5)
+    axes.tick_params(labelsize=8.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    if nodes:
+        figure.legend(fontsize=7.5, frameon=False, loc="outside right center")
     return figure
 
 

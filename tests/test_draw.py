@@ -3,7 +3,7 @@
 import pytest
 from test_handbook_graph import build
 
-from cookbook.draw import draw_graph, edges_of, edges_taken, levels_of
+from cookbook.draw import draw_calls, draw_graph, edges_of, edges_taken, levels_of
 from cookbook.schema import Relevance, Trace
 
 
@@ -50,3 +50,27 @@ def test_only_an_edge_that_exists_can_be_marked():
 
 def test_an_empty_trace_takes_nothing():
     assert edges_taken(Trace("q", "test")) == {("__start__", "__end__"): 1}
+
+
+def test_a_bar_of_calls_has_a_piece_for_each_node_that_made_any():
+    traces = {
+        "found": build()[0].answer("q").trace,
+        "not found": build(grades=[Relevance.IRRELEVANT], queries=["a", "b"])[0].answer("q").trace,
+    }
+    figure = draw_calls(traces, ceiling=31)
+    [axes] = figure.axes
+    pieces = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
+    assert pieces == {
+        "decide retrieval": [1, 1],
+        "grade": [5, 15],
+        "generate": [1, 0],
+        "check support": [1, 0],
+        "check usefulness": [1, 0],
+        "rewrite": [0, 2],
+    }
+    assert [text.get_text() for text in axes.texts] == [" 9", " 18"]
+    assert axes.lines[0].get_xdata() == [31, 31]
+
+
+def test_requests_without_a_call_are_bars_of_nothing():
+    assert [text.get_text() for text in draw_calls({"q": Trace("q", "test")}).axes[0].texts] == [" 0"]

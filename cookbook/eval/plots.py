@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cookbook.draw import canvas
+from cookbook.draw import COLOURS, canvas
 from cookbook.eval.compare import Comparison
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.metrics import HEADLINE, keep_rate
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, PALE, RED = "#22303c", "#aab4bd", "#c8371b"
-COLOURS = ("#2a7fb8", "#e08a2c", "#3d9970", "#8e5ea2", "#c8371b", "#5c6f7c", "#b5892d", "#3aa6a6")
 
 
 def accuracy_against_calls(comparison: Comparison) -> Figure:
