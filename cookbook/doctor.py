@@ -53,6 +53,7 @@ def examine(*, full: bool = False) -> Iterator[Check]:
     yield from provider()
     yield cache()
     yield disk()
+    yield from indexes()
     if address := os.environ.get("QDRANT_URL"):
         yield server("Qdrant", address, "start Qdrant there, or unset QDRANT_URL")
 
@@ -294,3 +295,27 @@ def disk() -> Check:
     to_come = sum(s.size for s in models.statuses() if s.state != "fetched" and s.name in needed_models())
     detail = f"{free / 1e9:,.1f} GB free, {to_come / 1e9:,.1f} GB of weights to fetch"
     return Check("disk", free > to_come, detail, f"free some space at {there}" if free <= to_come else "")
+
+
+def indexes() -> Iterator[Check]:
+    """Each index of own documents: what is in it, the embedder it was made with, and the room it takes."""
+    from cookbook.errors import StoreError
+    from cookbook.ingest.index import all_indexes, open_index
+    from cookbook.ingest.text import counted
+
+    folders = all_indexes()
+    if not folders:
+        yield Check("own documents", True, "none indexed yet (cookbook ingest PATH)")
+    for folder in folders:
+        try:
+            size = sum(path.stat().st_size for path in folder.iterdir())
+            with open_index(folder) as index:
+                files = index.entries().values()
+                made_with = index.about().get("embedder", "nothing yet")
+        except (StoreError, OSError) as error:
+            yield Check(f"index {folder.name}", False, str(error), f"delete {folder} and ingest again")
+            continue
+        read = counted(sum(not file.unread for file in files), "file")
+        passages = counted(sum(file.chunks for file in files), "passage")
+        detail = f"{passages} of {read}, embedder {made_with}, {size / 1e6:,.1f} MB"
+        yield Check(f"index {folder.name}", True, detail)

@@ -11,6 +11,8 @@ import pytest
 
 from cookbook import doctor, paths
 from cookbook.doctor import Check
+from cookbook.embedders import HashEmbedder
+from cookbook.ingest import ingest
 from cookbook.providers import models
 from cookbook.providers.models import Status
 
@@ -271,3 +273,24 @@ def test_a_cache_folder_that_cannot_be_read(monkeypatch):
     assert not minilm.ok
     assert minilm.detail.startswith("cannot read ")
     assert all(check.ok for check in others)
+
+
+# ---------------------------------------------------------------- own documents
+
+
+def test_each_index_says_its_embedder_and_its_size(tmp_path, monkeypatch):
+    monkeypatch.setenv("COOKBOOK_CACHE", str(tmp_path / "cache"))
+    assert only(doctor.indexes()).detail == "none indexed yet (cookbook ingest PATH)"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tea.md").write_text("# Green\n\nGreen tea\n\n# Black\n\nBlack tea")
+    (tmp_path / "docs" / "empty.md").write_text("")
+    report = ingest([tmp_path / "docs"], HashEmbedder())
+    check = only(doctor.indexes())
+    assert (check.name, check.ok) == (f"index {report.folder.name}", True)
+    start = f"2 passages of 1 file, embedder {HashEmbedder.fingerprint.key}, 0."
+    assert check.detail.startswith(start)
+    assert check.detail.endswith(" MB")
+    (report.folder / "index.sqlite").write_bytes(b"not a database, " * 100)
+    check = only(doctor.indexes())
+    assert not check.ok
+    assert check.fix == f"delete {report.folder} and ingest again"

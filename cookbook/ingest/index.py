@@ -68,6 +68,11 @@ class Entry:
     chunks: int = 0
 
 
+def all_indexes() -> list[Path]:
+    """The folders of every index in the user cache, sorted."""
+    return sorted(file.parent for file in (paths.cache_dir() / "indexes").glob("*/index.sqlite"))
+
+
 def index_folder(roots: Sequence[Path], fingerprint: Fingerprint, chunker: str) -> Path:
     """Where the index of these paths lies: another embedder or chunker has another index, never a mix."""
     named = [RULES, fingerprint.key, chunker, *map(str, roots)]
