@@ -11,7 +11,6 @@ from cookbook.cli.choice import any_model
 from cookbook.cli.ingest import EmbedderOption, brought_up_to_date
 from cookbook.cli.output import JsonFlag, aside, command, counting, print_json, working
 from cookbook.errors import ConfigError
-from cookbook.ingest.text import counted
 
 app = typer.Typer(no_args_is_help=True, help="Questions with known answers, for measuring.")
 
@@ -40,6 +39,7 @@ def draft(
         from cookbook.embedders import get_embedder
         from cookbook.eval.draft import draft as draft_rows
         from cookbook.ingest import card_of, passages_of
+        from cookbook.ingest.text import counted
 
         found = get_embedder(embedder)
     report = brought_up_to_date(paths, found)

@@ -11,7 +11,6 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cookbook.cli.output import JsonFlag, command, print_json, working
-from cookbook.ingest.text import counted
 from cookbook.show import screen
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ def brought_up_to_date(
 
 def listing(files: Sequence[FileReport]) -> list[str]:
     """A line for each file, the first of each state by name where there are many."""
+    from cookbook.ingest.text import counted
+
     width = min(max((len(file.name) for file in files), default=0), 60)
     lines = []
     for state in ("indexed", "unchanged", "removed", "skipped"):
