@@ -186,6 +186,15 @@ def test_the_content_decides_and_not_the_name():
     assert read("README", b"Plain words") == Reading("Plain words", "text")
 
 
+def test_data_inside_a_text_is_left_out_by_its_length():
+    text = f"See the picture: data:image/png;base64,{'QUJD' * 500} above. " + "And so on. " * 300
+    assert read("a.md", text.encode()).text.startswith(
+        "See the picture: [2,022 characters of data] above. And so on."
+    )
+    address = "https://example.org/" + "a" * 900
+    assert address in read("a.md", f"See {address} there".encode()).text
+
+
 # ---------------------------------------------------------------- what cannot be read
 
 
@@ -212,7 +221,7 @@ def archive(**members: bytes) -> bytes:
         ("x.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "binary data (png), not text"),
         ("x.dat", bytes(range(256)) * 8, "binary data, not text"),
         ("x.txt", b"\x01\x02\x03 words \x04\x05" * 3, "binary data, not text"),
-        ("x.js", b"var a='" + b"QUJD" * 6000 + b"'", "data, not prose: it holds 20,000 characters without a space"),
+        ("x.js", b"var a='" + b"QUJD" * 6000 + b"'", "data, not prose: most of it is characters"),
         ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or encrypted Office file"),
         ("a.rtf", rb"{\rtf1 words}", "rich text (RTF)"),
         ("book.xlsx", archive(sheet=b"x"), "an archive (xlsx)"),

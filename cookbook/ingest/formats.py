@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from cookbook.errors import MissingExtra, Unreadable
-from cookbook.ingest.text import clean, counted, decode
+from cookbook.ingest.text import clean, counted, decode, without_data
 
 #: What a zipped document may unpack to, in bytes; a bomb unpacks to gigabytes.
 MAX_UNPACKED = 200_000_000
@@ -85,7 +85,7 @@ def read(name: str, data: bytes) -> Reading:
     except Exception as error:  # what a damaged file raises in a parser has no common class
         said = " ".join(str(error).split())[:100]
         raise Unreadable(f"damaged, or not what its name says ({type(error).__name__}: {said})") from error
-    text = clean(reading.text)
+    text = without_data(clean(reading.text))
     if not any(map(str.isalpha, text)):
         raise Unreadable("there is no word in it" if text.strip() else "empty")
     return Reading(text, reading.format, reading.note)

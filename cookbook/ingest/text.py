@@ -23,8 +23,9 @@ _BOMS = (
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UNUSABLE = re.compile("[\ud800-\udfff]")  # half a character: can be neither hashed nor stored
 _LINE_END = re.compile(r"\r\n?")
-#: So many printable ASCII characters without a space are data (base64, minified code), not words.
-_RUN = re.compile(r"[!-~]{20000}")
+#: So many printable ASCII characters without a space are data (base64, minified code), not words. An embedder
+#: reads them as one unknown token, and they would fill the window of a model that is shown the passage.
+_RUN = re.compile(r"[!-~]{1000,}")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def decode(data: bytes) -> Decoded:
             return Decoded(clean(data.decode(encoding, "replace")), name)
     if b"\0" not in data and b"\x1b" not in data:  # neither UTF-16 without a mark nor ISO-2022
         try:
-            return Decoded(_require_words(clean(data.decode())))
+            return Decoded(_require_text(clean(data.decode())))
         except UnicodeDecodeError:
             pass
     found = _guess(data)
@@ -52,7 +53,7 @@ def decode(data: bytes) -> Decoded:
         raise Unreadable(
             "binary data, not text" if what == "octet-stream" else f"binary data ({what}), not text"
         )
-    text = _require_words(clean(data.decode(encoding, "replace")))
+    text = _require_text(clean(data.decode(encoding, "replace")))
     return Decoded(text, "" if encoding in ("ascii", "utf-8") else str(encoding).lower())
 
 
@@ -66,12 +67,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def _require_words(text: str) -> str:
+def _require_text(text: str) -> str:
     if len(_CONTROL.findall(text)) > len(text) // 100:
         raise Unreadable("binary data, not text")
-    if _RUN.search(text):
-        raise Unreadable("data, not prose: it holds 20,000 characters without a space")
     return text
+
+
+def without_data(text: str) -> str:
+    """The text with each run of data replaced by its length. Unreadable when most of it is data."""
+    data = sum(len(run) for run in _RUN.findall(text))
+    if data > len(text) // 2:
+        raise Unreadable("data, not prose: most of it is characters without a space")
+    return _RUN.sub(lambda run: f"[{len(run[0]):,} characters of data]", text)
 
 
 def _guess(data: bytes) -> Any:
