@@ -32,8 +32,8 @@ LAB = Lab(
     task=(
         "Write `supported(entails, passages, claim)`: does *one* of the passages, read whole, state the claim? `entails(premise, claim)` is the judge. It reads "
         "the first `READS` (512) words of the premise and ignores the rest without a word. Cut a longer passage into windows of at most `READS` words, each sharing `OVERLAP` "
-        "(50) words with the one before, so that no sentence is only ever seen cut in two. Passages are not glued together. For 2,000 words "
-        "of passage, 10 windows must be enough."
+        "(50) words with the one before, so that no sentence is only ever seen cut in two. Passages are not glued together. For 1,200 words "
+        "of passage, 6 windows must be enough."
     ),
     hints=(
         "In the picture, how many words of the premise did the judge see, and where does the sentence stand that bears the answer out? "
@@ -66,7 +66,7 @@ Supported = Callable[[Entails, Sequence[str], str], bool]
 
 READS = WordEntailment.READS
 OVERLAP = 50
-MOST_WINDOWS = 10
+MOST_WINDOWS = 6
 
 QUESTION = "My sync stops with error LK-504. What can I set to make it work?"
 ANSWER = "Set batch_size to 500 or lower and call again with the same token."
@@ -137,7 +137,7 @@ def ask(candidate: Supported) -> Run:
 
 CLAIM = "Set batch_size to 500 or lower."
 _FILLER = "Some of the chapter is about other things and not about this.".split()
-LENGTH = 2000
+LENGTH = 1200
 
 
 def passage_with(sentence: str, at: int, length: int = LENGTH) -> str:
@@ -160,7 +160,7 @@ class Counter:
 
 @guard(returns="True or False")
 def check(candidate: Supported) -> LabVerdict:
-    """Counts the windows, moves the evidence through a passage of 2,000 words, then looks at what must not be supported."""
+    """Counts the windows, moves the evidence through a passage of 1,200 words, then looks at what must not be supported."""
     judge = Counter()
     candidate(judge.entails, [passage_with("", 0)], CLAIM)
     if judge.calls > MOST_WINDOWS:
@@ -171,7 +171,7 @@ def check(candidate: Supported) -> LabVerdict:
         )
     entails = WordEntailment().entails
     last = LENGTH - len(CLAIM.split())
-    places = [*range(0, last, 3), last]
+    places = [*range(0, last, 2), last]
     said: dict[int, Any] = {at: candidate(entails, [passage_with(CLAIM, at)], CLAIM) for at in places}
     if strange := [at for at in places if not isinstance(said[at], bool)]:
         return failed("no_bool", f"you returned {said[strange[0]]!r}; return True or False")
@@ -216,10 +216,10 @@ def _lost(lost: list[int], places: list[int]) -> LabVerdict:
 
 
 def _ranges(places: list[int]) -> str:
-    """``505 to 511 and 1,015 to 1,023``: runs of places, which are three apart, the first two of them."""
+    """``508 to 510 and 1,020 to 1,022``: runs of places, which are two apart, the first two of them."""
     runs: list[list[int]] = []
     for at in places:
-        if runs and at - runs[-1][-1] <= 3:
+        if runs and at - runs[-1][-1] <= 2:
             runs[-1].append(at)
         else:
             runs.append([at])

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from cookbook.errors import GRADER_FAILURES, ProviderUnavailable, ReplayMiss, ReplyUnparsable
 from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed
 from cookbook.providers.meter import Meter, metered
-from cookbook.published.models import Judges, in_turn
+from cookbook.published.models import Judges, Shelf, in_turn
 from cookbook.reflect.refuse import SENTENCES
 from cookbook.schema import Hit, Reason, Relevance
 
@@ -146,7 +147,7 @@ def ask_handbook(candidate: Grade, *said: Relevance | Exception) -> Request:
         replies[hit.chunk_id] = str(found)
         return Relevance(found)
 
-    judges = Judges(relevance=reply)
+    judges = Judges(_handbook(), relevance=reply)
     hits = judges.store.retrieve(QUESTION, 5)
     with metered(Meter()) as meter:
         graded = candidate(lambda hit: judges.relevance(QUESTION, hit) is YES, hits)
@@ -155,6 +156,11 @@ def ask_handbook(candidate: Grade, *said: Relevance | Exception) -> Request:
     read = {hit.chunk_id: "relevant" if hit in kept else "not relevant" for hit in hits}
     rows = [{"passage": id, "the judge said": replies[id], "read as": read[id]} for id in replies]
     return Request(graded, rows, text, meter)
+
+
+@cache
+def _handbook() -> Shelf:
+    return Shelf.of("larkspur")
 
 
 def _is_pair(graded: Any) -> bool:

@@ -106,6 +106,7 @@ rows, meter = one_claim_hides.judge_answers(INVENTED, " ".join([*TRUE, INVENTED]
 for row in rows:
     print(f"{row['sentences']} sentence(s): the judge says {row['the judge says']}")
 assert [row["the judge says"] for row in rows] == ["none", "fully"]
+assert meter.calls == 4
 print(bill(meter))
 
 # %% [markdown]
