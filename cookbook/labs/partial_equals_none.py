@@ -179,7 +179,7 @@ class Case:
 
 
 def _named(found: Candidate | None) -> str:
-    return f"({found.support}, {found.utility})" if found else "None"
+    return f"{found.text} ({found.support}, {found.utility})" if found else "None"
 
 
 CASES = (

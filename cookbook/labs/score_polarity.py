@@ -168,11 +168,10 @@ def _one_store(metric: str, score_of: Callable[[float], float], candidate: Conve
     if not wrong:
         return None
     first = wrong[0]
-    kept = _kept([given[cosine] for cosine in COSINES.values()])
-    saw = (
-        f"{metric}: the score {score_of(first):g} became {given[first]:.3f}, and the cosine is {first}. With the cut-off {CUT} you keep "
-        f"{', '.join(kept) or 'nothing'}; it should be {', '.join(_kept(COSINES.values()))}"
-    )
+    kept, wanted = _kept([given[cosine] for cosine in COSINES.values()]), _kept(COSINES.values())
+    saw = f"{metric}: the score {score_of(first):g} became {given[first]:.3f}, and the cosine is {first}"
+    if kept != wanted:
+        saw += f". With the cut-off {CUT} you keep {', '.join(kept) or 'nothing'}; it should be {', '.join(wanted)}"
     ordered = sorted(_PROBES)
     values = [given[cosine] for cosine in ordered]
     if values == sorted(values, reverse=True):

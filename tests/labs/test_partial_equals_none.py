@@ -72,8 +72,8 @@ def test_the_symptom():
 
 def test_the_message_shows_the_two():
     assert check(broken()).message == (
-        "of (partially, 3) and (none, 5) and (none, 2) you returned (none, 5), and it should be (partially, 3). The judge "
-        "found some support for one answer and none for the other, and the key sees no difference."
+        "of answer 1 (partially, 3) and answer 2 (none, 5) and answer 3 (none, 2) you returned answer 2 (none, 5), and it should be "
+        "answer 1 (partially, 3). The judge found some support for one answer and none for the other, and the key sees no difference."
     )
 
 
