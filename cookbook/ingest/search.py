@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cookbook.chunkers import Tokenizer
@@ -18,7 +19,8 @@ from cookbook.schema import Chunk
 from cookbook.stores import QdrantBackend
 
 HAND_OFF = "The files themselves may say more than the passages I found."
-_TITLES, _LENGTH = 4, 40  # how many titles a card names, and how many characters of each
+_EXAMPLES, _LENGTH = 4, 60  # how many examples a card has, and how many characters of a title
+_GENERAL = ("How does it work?", "Who decided that, and when?", "What does it cost?", "Is it allowed?")
 
 
 class _Kept:
@@ -76,12 +78,26 @@ def named(paths: Sequence[Path]) -> str:
 
 
 def card_of(report: Report) -> CorpusCard:
-    """The card of own documents: ``corpus.toml`` of the folder if it has one, else made of its name and titles."""
+    """The card of own documents: ``corpus.toml`` of the folder if it has one, else made of its name and titles.
+
+    Without examples the gate takes "What is ownership?" for small talk (P(search) 0.07 with the 1.5B judge), so
+    a card that has none asks for what the titles name: of ten questions to documents all were then searched for.
+    """
     own = report.paths[0] / CARD
+    card = CorpusCard(as_data(f"the documents in {named(report.paths)}"), HAND_OFF, ())
     if len(report.paths) == 1 and own.is_file():
-        return read_card(own)
+        card = read_card(own)
+    return card if card.examples else replace(card, examples=_examples(report))
+
+
+def _examples(report: Report) -> tuple[str, ...]:
+    """Questions for what a few titles name, spread over the documents; general ones where there are no titles."""
     with open_index(report.folder) as index:
-        titles = dict.fromkeys(" ".join(entry.title.split()) for entry in index.entries().values())
-    shown = [f'"{title[:_LENGTH]}"' for title in titles if title][:_TITLES]
-    about = f", among them {', '.join(shown)}" if shown else ""
-    return CorpusCard(as_data(f"the documents in {named(report.paths)}{about}"), HAND_OFF, ())
+        entries = index.entries()
+    named_once = dict.fromkeys(" ".join(entries[doc_id].title.split()) for doc_id in sorted(entries))
+    titles = [title[:_LENGTH] for title in named_once if title]
+    some = [
+        titles[n * len(titles) // min(_EXAMPLES, len(titles))] for n in range(min(_EXAMPLES, len(titles)))
+    ]
+    asked = [f"What is said about {as_data(title)}?" for title in some]
+    return (*asked, *_GENERAL[len(asked) :])
