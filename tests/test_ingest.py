@@ -17,7 +17,7 @@ import pytest
 from own_documents import FOLDER, pdf, scanned_pdf
 
 from cookbook import assemble, paths
-from cookbook.embedders import HashEmbedder
+from cookbook.embedders import HashEmbedder, RecordedEmbedder, RecordingEmbedder
 from cookbook.errors import CallError, ConfigError, StoreError
 from cookbook.ingest import FileReport, Report, index_folder, ingest, run
 from cookbook.ingest.index import held, open_index
@@ -234,6 +234,16 @@ def test_tiny_files_are_embedded_many_at_a_time(folder):
     assert calls == [4] * 5  # a file and its passage count for one each, and eight make a batch
 
 
+def test_a_recording_sees_every_text_though_the_index_has_it(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
+    put(folder, a="Green tea")
+    ingest([folder], Counting())
+    ingest([folder], RecordingEmbedder(Counting(), "teas"))
+    replayed = RecordedEmbedder(HashEmbedder.fingerprint)
+    assert replayed.embed(["Green tea"]).shape == (1, 256)
+    assert replayed.tokenizer.offsets("Green tea") == [(0, 5), (6, 9)]
+
+
 def test_progress_is_told_file_by_file(folder):
     put(folder, a="Green tea", b="Black tea")
     told = []
@@ -272,7 +282,7 @@ def test_an_embedder_that_fails_loses_nothing_that_was_done(folder):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cookbook.embedders import HashEmbedder
+from cookbook.embedders import HashEmbedder, RecordedEmbedder, RecordingEmbedder
 from cookbook.ingest import ingest, run
 
 run.BATCH = 8

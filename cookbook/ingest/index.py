@@ -143,6 +143,13 @@ class Index:
                 self._db.executemany(f"delete from {table} where doc_id = ?", [(d,) for d in doc_ids])
             self._count_change()
 
+    def clear(self) -> None:
+        """Forget everything, so that the next run reads every file."""
+        with self._db:
+            for table in ("files", "chunks", "vectors"):
+                self._db.execute(f"delete from {table}")
+            self._count_change()
+
     def drop_unused(self) -> None:
         """Forget vectors that no passage has any more."""
         with self._db:

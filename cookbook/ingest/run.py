@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cookbook.chunkers import markdown_sections
-from cookbook.embedders import Embedder
+from cookbook.embedders import Embedder, RecordingEmbedder
 from cookbook.errors import MissingExtra, Unreadable
 from cookbook.ingest import formats
 from cookbook.ingest.finding import MAX_BYTES, Found, find, resolved
@@ -107,6 +107,8 @@ def ingest(
     with held(folder, wait), open_index(folder) as index:
         named = json.dumps([str(root) for root in roots])
         index.describe({"paths": named, "embedder": embedder.fingerprint.key, "chunker": CHUNKER})
+        if isinstance(embedder, RecordingEmbedder):
+            index.clear()  # a recording has to see every text and every word
         listing = find(roots, hidden=hidden, max_bytes=max_bytes)
         known = index.entries()
         work = _Work(index, embedder, known, report, progress, len(listing.files))
