@@ -15,6 +15,7 @@ from cookbook.reflect.gate import LLMGate, need
 from cookbook.reflect.generate import Draft
 from cookbook.reflect.relevance import EmbeddingRelevance
 from cookbook.reflect.rewrite import LLMRewriter
+from cookbook.reflect.support import DetailedSupport
 from cookbook.schema import (
     Chunk,
     Decision,
@@ -266,6 +267,16 @@ def test_the_default_support_lists_what_is_wrong_and_only_then():
     verdict = support.check("q", "It ends in 2028.", hits("a"))
     assert (verdict.label, verdict.reason) == (Support.NONE, "not in the passages: It ends in 2028.")
     assert support.check("q", "For 2 years.", hits("a")).label is Support.FULLY
+
+
+def test_a_list_that_cannot_be_read_leaves_the_verdict_as_it_is():
+    class Graded:
+        def check(self, question, answer, found):
+            return Verdict(Decision.SUPPORT, Support.PARTIALLY, reason="2028 in no passage")
+
+    support = DetailedSupport(Graded(), LLMClient("scripted/garbage"))
+    verdict = support.check("q", "It ends in 2028.", hits("a"))
+    assert (verdict.label, verdict.reason) == (Support.PARTIALLY, "2028 in no passage")
 
 
 def test_unsupported_at_the_cap_is_refused_and_never_searched_again():

@@ -15,7 +15,7 @@ _EXACT = re.compile(
 )
 _NEGATION = re.compile(r"\b(?:not|no|never|without|except|cannot|can't|don't|doesn't|isn't|won't)\b", re.I)
 _CONSTRAINT = re.compile(r"\b(?:before|after|until|since|excluding|only)\b", re.I)
-_NAME = re.compile(r"(?<=[^\W_])[,;:)]?\s+[\"'(]?([A-Z][^\W_]*(?:-[^\W_]+)*)")
+_NAME = re.compile(r"""(?<=[^\W_])[,;:)"']*\s+["'(]*([A-Z][^\W_]*(?:-[^\W_]+)*)""")
 _WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
 _STOP = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into is it its "
