@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from cookbook.cli import app
 from cookbook.corpora import CorpusCard
-from cookbook.errors import ConfigError
+from cookbook.errors import ConfigError, ProviderUnavailable
 from cookbook.eval import load_eval_file
 from cookbook.eval.draft import draft
 from cookbook.providers import LLMClient
@@ -89,6 +89,11 @@ def test_rows_are_spread_over_the_documents_and_no_question_comes_twice():
 def test_a_model_that_never_manages_is_asked_a_limited_number_of_times():
     chunks = [chunk(WATER, "a.md", n) for n in range(50)]
     assert len(draft(chunks, model(tank="nonsense"), CARD, n=2).dropped) == 6
+
+
+def test_a_model_that_is_down_is_no_bad_draft():
+    with pytest.raises(ProviderUnavailable):
+        draft([chunk(WATER)], LLMClient("scripted/unavailable", max_retries=0), CARD, n=2)
 
 
 # ---------------------------------------------------------------- reading them back

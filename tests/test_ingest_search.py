@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from own_documents import FOLDER
+from own_documents import FOLDER, pdf
 
 from cookbook.assemble import parts_for_path
 from cookbook.corpora import corpus_names
@@ -109,6 +109,7 @@ def test_words_of_every_script_find_their_document(folder):
 
 
 def test_a_card_is_made_of_the_name_and_the_titles(folder):
+    (folder / "plan.pdf").write_bytes(pdf([["words"]]))  # whose only headings are the numbers of its pages
     put(folder, a="# Green\n\nwords", b="plain words", c="# Black\n\nwords", d="# Green\n\nother words")
     card = parts(folder).card
     assert card.subject == "the documents in teas"

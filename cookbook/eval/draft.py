@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from cookbook import prompts
 from cookbook.corpora import CorpusCard
-from cookbook.errors import GRADER_FAILURES
+from cookbook.errors import ReplyTruncated, ReplyUnparsable
 from cookbook.eval.sets import EvalRow, GoldQuote
 from cookbook.providers import LLMClient
 from cookbook.schema import Chunk, Hit, ScoreKind
@@ -64,7 +64,8 @@ def draft(
 ) -> Drafts:
     """Up to ``n`` drafted rows, each from another passage, spread over the documents.
 
-    One call a passage, and at most ``3 * n`` calls; ``done`` is told the question of each row.
+    One call a passage, and at most ``3 * n`` calls; ``done`` is told the question of each row. A reply that
+    cannot be read drops its passage; a provider that does not answer raises its error.
     """
     drafts, asked = Drafts(), set()
     for tried, chunk in enumerate(_spread(chunks, random.Random(seed))):
@@ -102,7 +103,7 @@ def _row(chunk: Chunk, client: LLMClient, card: CorpusCard, number: int) -> tupl
     messages = prompts.DRAFT.messages(subject=card.subject, passage=passage)
     try:
         said = client.ask(messages, DraftedRow, max_tokens=MAX_DRAFT_TOKENS)
-    except GRADER_FAILURES as error:
+    except (ReplyTruncated, ReplyUnparsable) as error:
         return None, str(error)
     if not said.question.strip().endswith("?"):
         return None, f"no question: {said.question}"

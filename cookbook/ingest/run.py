@@ -175,7 +175,8 @@ class _Work:
         document = Document(entry.doc_id, reading.text)
         found = markdown_sections([document], tokenizer=self.embedder.tokenizer, max_tokens=self.limit)
         chunks = [chunk for chunk in found if has_content(chunk.text)]
-        title = next((chunk.headings[0] for chunk in chunks if chunk.headings), "")
+        named = (chunk.headings[0] for chunk in chunks if chunk.headings)
+        title = "" if reading.format == "PDF" else next(named, "")  # a PDF's first heading is "Page 1"
         blank = len(found) - len(chunks)
         left_out = f"{counted(blank, 'passage')} without a word left out" if blank else ""
         note = ", ".join(filter(None, (reading.note, self._language(reading), left_out)))
