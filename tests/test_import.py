@@ -9,7 +9,16 @@ SLOW = {"litellm", "torch", "langgraph", "sentence_transformers", "qdrant_client
 
 
 @pytest.mark.parametrize(
-    "module", ["cookbook", "cookbook.cli", "cookbook.schema", "cookbook.chunkers", "cookbook.notebooks"]
+    "module",
+    [
+        "cookbook",
+        "cookbook.cli",
+        "cookbook.schema",
+        "cookbook.chunkers",
+        "cookbook.notebooks",
+        "cookbook.ingest",
+        "cookbook.language",
+    ],
 )
 def test_importing_loads_nothing_slow(module):
     code = f"import sys, {module}; print(*sys.modules)"
