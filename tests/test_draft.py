@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from cookbook.cli import app
 from cookbook.corpora import CorpusCard
+from cookbook.embedders import HashEmbedder
 from cookbook.errors import ConfigError, ProviderUnavailable
 from cookbook.eval import load_eval_file
 from cookbook.eval.draft import draft
@@ -115,7 +116,7 @@ def test_drafts_are_refused_until_somebody_has_read_them(tmp_path):
         load_eval_file(path)
     assert str(caught.value) == (
         "2 of 2 rows of garden.jsonl are unreviewed drafts, draft-001 the first: read each, mend or delete it, and "
-        'set "reviewed": true; or pass allow_unreviewed=True to look at them'
+        'set "reviewed": true; or pass allow_unreviewed=True (--unreviewed) to look at them'
     )
     rows = load_eval_file(path, allow_unreviewed=True)
     assert [(row.reviewed, row.corpus) for row in rows] == [(False, "garden")] * 2
@@ -150,3 +151,25 @@ def test_the_command_says_what_it_needs(tmp_path, monkeypatch):
     assert result.stderr.startswith(
         "error: drafting needs a model and the weights of qwen2.5-coder-1.5b are not here"
     )
+
+
+def test_systems_are_compared_on_reviewed_rows_of_own_documents(tmp_path, monkeypatch):
+    monkeypatch.setenv("COOKBOOK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PROVIDER", "scripted/echo")
+    (tmp_path / "garden").mkdir()
+    (tmp_path / "garden" / "a.md").write_text(WATER, encoding="utf-8")
+    (tmp_path / "garden" / "b.md").write_text(HENS, encoding="utf-8")
+    monkeypatch.setattr("cookbook.embedders.get_embedder", lambda name: HashEmbedder())
+    path = drafted(tmp_path / "rows.jsonl")
+    unanswerable = json.loads(path.read_text().splitlines()[0]) | {
+        "id": "own-1", "question": "Who sings?", "gold": [], "kind": "off_topic", "behaviour": "refuse", "split": "report",
+    }  # fmt: skip
+    with path.open("a") as file:
+        file.write(json.dumps(unanswerable | {"reviewed": True}) + "\n")
+    command = ["compare", "--set", str(path), "--path", str(tmp_path / "garden"), "--systems", "extractive"]
+    refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 2
+    assert "2 of 3 rows of rows.jsonl are unreviewed drafts" in refused.stderr
+    done = CliRunner().invoke(app, [*command, "--unreviewed", "--split", "all", "--json"])
+    assert done.exit_code == 0, done.output
+    assert "extractive" in done.stdout

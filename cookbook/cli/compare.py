@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 @command
 def compare(
     eval_set: Annotated[
-        str, typer.Option("--set", help="The eval set, named after its corpus.")
+        str, typer.Option("--set", help="The eval set, named after its corpus; a JSONL file with --path.")
     ] = "larkspur",
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option("--path", help="Your own file or folder that the questions are about."),
+    ] = None,
+    unreviewed: Annotated[bool, typer.Option("--unreviewed", help="Take drafted rows as they are.")] = False,
     systems: Annotated[
         str, typer.Option(help="Names from `cookbook systems`, with commas.")
     ] = "extractive,vanilla,handbook_graph",
@@ -50,7 +55,9 @@ def compare(
     names = [part.strip() for part in systems.split(",") if part.strip()]
     with working(f"opening {eval_set}"):
         client = LLMClient(os.environ.get("PROVIDER") or "replay")
-        setup = open_setup(eval_set, split=split, client=client)
+        setup = open_setup(
+            eval_set, split=split, client=client, documents=documents or (), allow_unreviewed=unreviewed
+        )
     with counting(len(setup.rows) * (len(names) + len(DUMMIES))) as done:
         comparison = compare_all(setup, names, against=against, done=done)
     _print(comparison)

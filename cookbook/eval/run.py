@@ -6,9 +6,10 @@ failed: it stays in the table, because a system that breaks on the hard half mus
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from cookbook.corpora import CorpusCard
 from cookbook.errors import ConfigError, ReplayMiss, StoreError, WeightsError, WrongScoreKind
@@ -16,12 +17,12 @@ from cookbook.eval.behaviour import Pair
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.journal import Journal, digest
 from cookbook.eval.metrics import require_both
-from cookbook.eval.sets import EvalRow, load_eval_set
+from cookbook.eval.sets import EvalRow, load_eval_file, load_eval_set
 from cookbook.providers import LLMClient
 from cookbook.providers.meter import Meter, metered
 from cookbook.providers.names import OURS
 from cookbook.reflect.refuse import refusal
-from cookbook.schema import Answer, Document, Reason, Step, Trace
+from cookbook.schema import Answer, Chunk, Document, Reason, Step, Trace
 from cookbook.systems import build
 from cookbook.systems.base import Parts, System
 
@@ -54,19 +55,44 @@ class Setup:
         return PARALLEL if model and model.provider not in OURS else 1
 
 
-def open_setup(name: str, *, split: str = "report", client: LLMClient | None = None, k: int = 5) -> Setup:
+def open_setup(
+    name: str,
+    *,
+    split: str = "report",
+    client: LLMClient | None = None,
+    k: int = 5,
+    documents: Sequence[Path] = (),
+    allow_unreviewed: bool = False,
+) -> Setup:
     """The rows of one split of an eval set, over its corpus. Without a client, the recorded model answers.
 
-    "squad" is the outside set of that name; its vectors are computed, so it wants the embedder's weights.
+    With ``documents``, files and folders of one's own, ``name`` is the JSONL file with the questions on them;
+    drafts that nobody reviewed are refused unless allowed. "squad" is the outside set of that name; its vectors are computed, so it wants the embedder's weights.
     ConfigError for an unknown set or split, and for a selection that a dummy would win.
     """
     if split not in SPLITS:
         raise ConfigError(f"there is no split {split!r}; choose one of: {', '.join(SPLITS)}")
     client = client or LLMClient("replay")
-    documents, parts, found = _squad(client, k) if name == SQUAD else _own(name, client, k)
+    if documents:
+        texts, parts, found = _documents(Path(name), documents, client, k, allow_unreviewed)
+    else:
+        texts, parts, found = _squad(client, k) if name == SQUAD else _own(name, client, k)
     rows = tuple(row for row in found if split in ("all", row.split))
     require_both(rows)
-    return Setup(name, split, rows, parts, digest(*(document.text for document in documents)))
+    return Setup(Path(name).stem, split, rows, parts, digest(*(each.text for each in texts)))
+
+
+def _documents(
+    file: Path, paths: Sequence[Path], client: LLMClient, k: int, allow_unreviewed: bool
+) -> tuple[list[Chunk], Parts, list[EvalRow]]:
+    from cookbook.assemble import parts_over
+    from cookbook.embedders import get_embedder
+    from cookbook.ingest import ingest, passages_of
+
+    rows = load_eval_file(file, allow_unreviewed=allow_unreviewed)
+    embedder = get_embedder("replay" if client.provider == "replay" else None)
+    report = ingest(paths, embedder)
+    return passages_of(report), parts_over(report, embedder, client=client, k=k), rows
 
 
 def _own(name: str, client: LLMClient, k: int) -> tuple[list[Document], Parts, list[EvalRow]]:

@@ -154,6 +154,6 @@ def load_eval_file(path: Path, *, allow_unreviewed: bool = False) -> list[EvalRo
     if drafts and not allow_unreviewed:
         raise ConfigError(
             f"{len(drafts)} of {len(rows)} rows of {path.name} are unreviewed drafts, {drafts[0]} the first: read each, "
-            'mend or delete it, and set "reviewed": true; or pass allow_unreviewed=True to look at them'
+            'mend or delete it, and set "reviewed": true; or pass allow_unreviewed=True (--unreviewed) to look at them'
         )
     return rows
