@@ -16,7 +16,8 @@ from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.eval import run as running
 from cookbook.eval.compare import Comparison, compare
 from cookbook.eval.dummies import DUMMIES
-from cookbook.eval.plots import PLOTS
+from cookbook.eval.judges import Judged, report
+from cookbook.eval.plots import PLOTS, reliability
 from cookbook.eval.report import heading, page, readme_block, scoreboard, tables, with_block
 from cookbook.eval.run import open_setup
 from cookbook.paths import ROOT
@@ -166,6 +167,14 @@ def test_pictures_hold_what_the_tables_hold(comparing):
     bars = PLOTS["calls by step"](found).axes[0].patches
     assert [bar.get_width() for bar in bars] == [1.0, pytest.approx(8 / 12)]
     assert PLOTS["latency"](found).axes[0].lines[0].get_ydata()[-1] == 1.0
+
+
+def test_a_calibrated_judge_lies_on_the_line():
+    rows = [Judged(f"{n}", f"{n}", n % 10 < 5, 0.5, 1.0) for n in range(20)]
+    rows += [Judged(f"x{n}", f"x{n}", True, 1.0, 1.0) for n in range(20)]
+    axes = reliability({"a judge": report(rows, 0.5)}).axes[0]
+    points = axes.lines[1].get_xydata().tolist()
+    assert points == [[0.5, 0.5], [1.0, 1.0]]
 
 
 # ---------------------------------------------------------------- on the recordings

@@ -73,7 +73,7 @@ def test_an_entailment_judge_scores_the_answer_and_fails_by_raising():
 def test_judges_by_name(monkeypatch):
     monkeypatch.setenv("PROVIDER", "scripted/always_yes")
     judge = open_judge("llm", "support")
-    assert (judge.name, judge.score(PAIR)) == ("llm-scripted-always_yes", pytest.approx(1.0))
+    assert (judge.name, judge.score(PAIR)) == ("llm-always_yes", pytest.approx(1.0))
     assert (cut_of("llm", "relevance"), cut_of("llm", "support"), cut_of("cosine", "relevance")) == (
         KEEP_AT,
         0.5,

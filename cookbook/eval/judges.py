@@ -105,7 +105,7 @@ def open_judge(name: str, asks: Asks) -> Judge:
     from cookbook.providers import LLMClient
 
     client = LLMClient()
-    called = f"{name}-{client.chat_model.replace('/', '-')}"
+    called = f"{name}-{client.chat_model.rpartition('/')[2]}"
     if name == "entailment":
         judge = LLMEntailment(client)
         return Judge(called, lambda pair: by_entailment(judge, pair))

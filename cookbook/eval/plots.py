@@ -1,11 +1,12 @@
-"""Four pictures of a comparison that can stand on a slide: what it buys, where the calls go, what is kept, how long.
+"""Pictures that can stand on a slide: what a system buys, where its calls go, what it keeps, how long it takes.
 
-Each takes a Comparison and gives a Figure. Grey are the dummies; an error bar is the 95 % interval of the table.
+PLOTS take a Comparison and give a Figure; ``reliability`` takes judges. Grey are the dummies; an error bar is
+the 95 % interval of the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,8 @@ from cookbook.eval.metrics import HEADLINE, keep_rate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from cookbook.eval.judges import Report
 
 INK, PALE, RED = "#22303c", "#aab4bd", "#c8371b"
 
@@ -99,6 +102,26 @@ def latency(comparison: Comparison) -> Figure:
     axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)
     if axes.lines:
         axes.legend(fontsize=8, frameon=False, loc="lower right")
+    return figure
+
+
+def reliability(judges: Mapping[str, Report]) -> Figure:
+    """What judges say against what is true: of the pairs with about this score, so many are good. On the dashed
+    line a score means what it says; above it a judge is too modest, below it too sure."""
+    figure, axes = _canvas(4.6, 4.2)
+    axes.plot([0, 1], [0, 1], color=PALE, linewidth=1, linestyle=(0, (4, 3)))
+    for colour, (name, found) in zip(COLOURS, judges.items(), strict=False):
+        scores = [bin.score for bin in found.calibration]
+        shares = [bin.good for bin in found.calibration]
+        values = [share.value for share in shares]
+        below = [share.value - share.low for share in shares]
+        above = [share.high - share.value for share in shares]
+        axes.errorbar(
+            scores, values, yerr=[below, above], color=colour, label=name,
+            marker="o", markersize=5, capsize=3, linewidth=1.4,
+        )  # fmt: skip
+    axes.set(xlabel="score of the judge", ylabel="share that is really good", xlim=(0, 1), ylim=(0, 1))
+    axes.legend(fontsize=8, frameon=False, loc="upper left")
     return figure
 
 
