@@ -73,6 +73,7 @@ def open_setup(
     if split not in SPLITS:
         raise ConfigError(f"there is no split {split!r}; choose one of: {', '.join(SPLITS)}")
     client = client or LLMClient("replay")
+    texts: Sequence[Chunk | Document]
     if documents:
         texts, parts, found = _documents(Path(name), documents, client, k, allow_unreviewed)
     else:
