@@ -31,7 +31,7 @@ WATER = (
     ),
 )
 MINUTES: Sequence[tuple[str, object]] = (
-    ("Heading1", "Minutes of the spring meeting"),
+    ("Title", "Minutes of the spring meeting"),
     ("", "Held on 9 March in the shed. Present: fourteen members. Chair: Maëlle Rousseau."),
     ("Heading2", "Fees"),
     ("", "The yearly fee rises from 38 to 45 pounds from 1 April, by eleven votes to three. The deposit for a key "

@@ -211,7 +211,9 @@ def _docx(data: bytes, language: str) -> Reading:
     from bs4 import BeautifulSoup
 
     html = mammoth.convert_to_html(
-        io.BytesIO(data), convert_image=mammoth.images.img_element(lambda image: {})
+        io.BytesIO(data),
+        convert_image=mammoth.images.img_element(lambda image: {}),  # else each comes as text, in base64
+        style_map="p[style-name='Title'] => h1:fresh",
     ).value
     return Reading(_to_markdown(BeautifulSoup(html, "html.parser")), "Word")
 
