@@ -110,8 +110,8 @@ def docx(blocks: Sequence[tuple[str, object]]) -> bytes:
         _table(content) if style == "table" else _paragraph(style, str(content)) for style, content in blocks
     )
     styles = "".join(
-        f'<w:style w:type="paragraph" w:styleId="Heading{n}"><w:name w:val="heading {n}"/></w:style>'
-        for n in (1, 2)
+        f'<w:style w:type="paragraph" w:styleId="{style}"><w:name w:val="{name}"/></w:style>'
+        for style, name in (("Heading1", "heading 1"), ("Heading2", "heading 2"), ("Title", "Title"))
     )
     types = f"""<Types xmlns="{_PACKAGE}/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
