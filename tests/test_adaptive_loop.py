@@ -196,7 +196,7 @@ def test_evidence_that_was_read_is_not_written_from_again():
     answer = loop.answer("How long?")
     assert answer.trace.nodes.count("generate") == 1
     assert answer.found == "Yes, for 30 days."
-    assert notes(answer, "grade")[1] == "5 passages of evidence, 0 of them new"
+    assert notes(answer, "grade")[1] == "5 kept as evidence, 0 new"
 
 
 CONSTRAINED = 'Which plans did Acme sell before 2019, excluding "Europe", and which is not on /v1/plans?'
@@ -396,9 +396,9 @@ def test_evidence_is_the_best_of_all_attempts_within_the_budget():
     answer = loop.answer("How long?")
     assert ids(answer) == ["c", "e"]
     assert notes(answer, "grade") == [
-        "2 passages of evidence, 2 of them new",
-        "2 passages of evidence, 1 of them new",
-        "2 passages of evidence, 1 of them new",
+        "2 kept as evidence, 2 new",
+        "2 kept as evidence, 1 new",
+        "2 kept as evidence, 1 new",
     ]
 
 

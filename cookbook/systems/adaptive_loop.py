@@ -10,6 +10,7 @@ Taught in notebooks/25_adaptive_loop.ipynb.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -25,7 +26,7 @@ from cookbook.reflect.rewrite import LLMRewriter
 from cookbook.reflect.support import DetailedSupport, LLMSupport
 from cookbook.reflect.terms import lost_names, lost_terms
 from cookbook.reflect.usefulness import LLMUsefulness
-from cookbook.schema import Hit, Relevance, Step
+from cookbook.schema import Hit, Relevance, Step, Verdict
 from cookbook.sources import Source
 from cookbook.systems.base import Parts
 from cookbook.systems.loop import END, Loop, Wiring
@@ -189,30 +190,34 @@ class AdaptiveLoop(Loop):
     def grade(self, state: AdaptiveState) -> Update:  # type: ignore[override]
         judged, leads = dict(state["judged"]), dict(state["leads"])
         relevant: list[Hit] = []
-        graded = failed = 0
         with step("grade") as entry:
-            for asked, hits in state["batches"].items():
-                verdicts = {v.subject: v for v in self.relevance.grade(asked, hits)} if hits else {}
-                graded, failed = graded + len(verdicts), failed + sum(v.failed for v in verdicts.values())
-                for hit in hits:
-                    verdict, before = verdicts[hit.chunk_id], judged.get(hit.chunk_id)
-                    if not verdict.failed and (before is None or odds(verdict) > odds(before)):
-                        judged[hit.chunk_id] = verdict
-                    if verdict.label is Relevance.RELEVANT:
-                        relevant.append(hit)
-                        if asked not in leads or odds(verdict) > odds(judged[leads[asked]]):
-                            leads[asked] = hit.chunk_id
+            grades = list(self._grades(state["batches"]))
+            for asked, hit, verdict in grades:
+                before = judged.get(hit.chunk_id)
+                if not verdict.failed and (before is None or odds(verdict) > odds(before)):
+                    judged[hit.chunk_id] = verdict
+                if verdict.label is Relevance.RELEVANT:
+                    relevant.append(hit)
+                    if asked not in leads or odds(verdict) > odds(judged[leads[asked]]):
+                        leads[asked] = hit.chunk_id
             chances = {chunk_id: odds(verdict) for chunk_id, verdict in judged.items()}
             keeps = best_within(
                 self.caps.evidence_tokens, [*state["keeps"], *relevant], chances, first=leads.values()
             )
             new = {hit.chunk_id for hit in keeps} - {hit.chunk_id for hit in state["keeps"]}
-            entry.note = f"{len(keeps)} passages of evidence, {len(new)} of them new"
+            failed = sum(verdict.failed for *_, verdict in grades)
+            entry.note = f"{len(keeps)} kept as evidence, {len(new)} new"
             if failed:
                 entry.note += f", {failed} not graded"
         # What nobody could judge is no "no": with nothing new to read, a rewrite would only look away from it.
-        failure = "no new passage could be graded" if failed and failed == graded and not new else ""
+        failure = "no new passage could be graded" if failed and failed == len(grades) and not new else ""
         return {"judged": judged, "leads": leads, "keeps": keeps, "failure": failure}
+
+    def _grades(self, batches: Mapping[str, Sequence[Hit]]) -> Iterator[tuple[str, Hit, Verdict[Relevance]]]:
+        """Each passage with the question it was searched for and its verdict on that one."""
+        for asked, hits in batches.items():
+            by_id = {v.subject: v for v in self.relevance.grade(asked, hits)} if hits else {}
+            yield from ((asked, hit, by_id[hit.chunk_id]) for hit in hits)
 
     def _write(self, state: State, entry: Step) -> Update:
         return super()._write(state, entry) | {"read": [hit.chunk_id for hit in state["keeps"]]}
