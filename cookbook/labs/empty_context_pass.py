@@ -158,7 +158,6 @@ def check(candidate: Builder) -> LabVerdict:
 def _refused(asked: Request, rewrites: int) -> LabVerdict | None:
     """What is wrong with the end of a request for which nothing relevant was found; None when nothing is."""
     done, state = asked.run, asked.run.state
-    wrote = done.ran("generate") + done.ran("regenerate")
     searched = (
         f"{done.ran('retrieve')} search{'' if done.ran('retrieve') == 1 else 'es'} found nothing relevant"
     )
@@ -168,6 +167,12 @@ def _refused(asked: Request, rewrites: int) -> LabVerdict | None:
             f"{searched}, and the graph did not end: regenerate ran {times(done, 'regenerate')}, each time from 0 passages, and "
             f"{done.calls} calls were made when it was stopped. A check that says no behind the draft only has it written again. "
             "Let the request turn off in front of `generate`",
+        )
+    if done.ran("rewrite") < rewrites and asked.judges.calls["generate"]:
+        return failed(
+            "written_with_rewrites_left",
+            f"{searched}, and a draft was written from 0 passages, with {rewrites - done.ran('rewrite')} of {rewrites} rewrites left: {state['draft']!r}. "
+            f'`state["hits"]` holds all that was found, {len(state["hits"])} passages, and `state["kept"]` those of them that are relevant: none',
         )
     if done.ran("rewrite") < rewrites:
         return failed(
@@ -194,11 +199,17 @@ def _refused(asked: Request, rewrites: int) -> LabVerdict | None:
             f"{searched}, and the text is {state['draft']!r}, but the request ends with status 'answered' and support "
             f"{_said(state['support'])}. Whoever reads the status shows it as an answer. The node `refuse` sets text, status and reason",
         )
-    if wrote or asked.judges.calls["generate"]:
+    if asked.judges.calls["generate"]:
         return failed(
             "refused_too_late",
             f"{searched}, and the request was refused in the end, after a draft was written from 0 passages ({asked.paid}). "
             "Only a bug away from being shown, and paid for: refuse before `generate` runs",
+        )
+    if done.ran("generate"):
+        return failed(
+            "goes_on_after_refusing",
+            f"{searched}, and nothing was written; but the request that is refused still passed through {', '.join(done.trace.nodes[-3:])} ({asked.paid}). "
+            "A refusal is an end: let `after_grades` name `refuse`, and leave `generate` to requests that have passages",
         )
     if state["reason"] is not Reason.NO_RELEVANT_PASSAGE:
         return failed(

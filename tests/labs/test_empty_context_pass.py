@@ -70,11 +70,31 @@ def a_status_without_a_reason(judges, caps):
     return handbook.build(judges, caps=caps, refuse=refuse, after_grades=after_grades)
 
 
+def take_what_was_found(judges, caps):
+    def after_grades(state, caps):
+        if state["hits"]:
+            return "generate"
+        return "rewrite" if state["rewrites"] < caps.rewrites else "refuse"
+
+    return handbook.build(judges, caps=caps, after_grades=after_grades)
+
+
+def refuse_in_the_writer(judges, caps):
+    def generate(state, judges):
+        if not state["kept"]:
+            return handbook.refuse(state, judges)
+        return {"draft": judges.generate(state["question"], state["kept"])}
+
+    return handbook.build(judges, caps=caps, generate=generate)
+
+
 WRONG = {
     "let the support check say no": (say_no_in_the_check, "goes_round_from_nothing"),
     "refuse without a rewrite": (refuse_at_once, "gives_up_early"),
     "let the writer say it": (let_the_writer_decline, "refusal_sold_as_answer"),
     "refuse once the draft is there": (refuse_after_the_check, "refused_too_late"),
+    "look at what was found": (take_what_was_found, "written_with_rewrites_left"),
+    "refuse in the writer's place": (refuse_in_the_writer, "goes_on_after_refusing"),
     "one rewrite too many": (one_rewrite_too_many, "wrong_count"),
     "never write": (never_write, "answer_lost"),
     "a refusal without a reason": (a_status_without_a_reason, "wrong_reason"),

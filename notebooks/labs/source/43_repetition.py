@@ -73,14 +73,15 @@ request = same_passages_again.ask(same_passages_again.broken(), same_passages_ag
 print(f"{request.run.state['status']}, {request.run.state['reason']}")
 assert request.run.calls == 18
 
+# %% [markdown]
+# Eighteen calls for *I do not know*. An answer costs nine.
+
 # %%
 from cookbook.labs.kit import bill
 
 print(bill(request.run.trace))
 
 # %% [markdown]
-# Eighteen calls for *I do not know*. An answer costs nine.
-#
 # ### Predict before you look
 #
 # 1. How many of the eighteen calls graded a passage, and how many different passages were graded?
@@ -128,6 +129,9 @@ draw_graph(graph, trace=request.run.trace, mark=[("retrieve", "grade")])
 request = overlapping_windows.ask(overlapping_windows.broken())
 print(f"{len(request.graded)} passages graded, {request.read:,} characters read")
 assert (len(request.graded), request.read) == (5, 1367)
+
+# %% [markdown]
+# One call for each passage, and one to write from all of them:
 
 # %%
 from cookbook.labs.kit import bill
