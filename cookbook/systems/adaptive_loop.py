@@ -63,14 +63,14 @@ class AdaptiveState(State):
     """The shared state, in which ``keeps`` is the evidence of all attempts, and four fields more.
 
     ``searches`` maps each question of this attempt, the whole or a part, to the query it is searched with,
-    and ``batches`` to what that found. ``leads`` maps a question to its best passage; a part without one is
-    open. ``read`` are the ids that the last draft was written from.
+    and ``batches`` to what that found. ``leads`` maps a question to the verdict on its best passage; a part
+    without one is open. ``read`` are the ids that the last draft was written from.
     """
 
     parts: list[str]
     searches: dict[str, str]
     batches: dict[str, list[Hit]]
-    leads: dict[str, str]
+    leads: dict[str, Verdict[Relevance]]
     read: list[str]
 
 
@@ -198,12 +198,11 @@ class AdaptiveLoop(Loop):
                     judged[hit.chunk_id] = verdict
                 if verdict.label is Relevance.RELEVANT:
                     relevant.append(hit)
-                    if asked not in leads or odds(verdict) > odds(judged[leads[asked]]):
-                        leads[asked] = hit.chunk_id
+                    if asked not in leads or odds(verdict) > odds(leads[asked]):
+                        leads[asked] = verdict
             chances = {chunk_id: odds(verdict) for chunk_id, verdict in judged.items()}
-            keeps = best_within(
-                self.caps.evidence_tokens, [*state["keeps"], *relevant], chances, first=leads.values()
-            )
+            first = {verdict.subject for verdict in leads.values()}
+            keeps = best_within(self.caps.evidence_tokens, [*state["keeps"], *relevant], chances, first=first)
             new = {hit.chunk_id for hit in keeps} - {hit.chunk_id for hit in state["keeps"]}
             failed = sum(verdict.failed for *_, verdict in grades)
             entry.note = f"{len(keeps)} kept as evidence, {len(new)} new"
