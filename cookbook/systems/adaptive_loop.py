@@ -60,9 +60,9 @@ class Caps:
 
 
 class AdaptiveState(State):
-    """The shared state, in which ``keeps`` is the evidence of all attempts, and four fields more.
+    """The shared state, in which ``keeps`` is the evidence of all attempts, and five fields more.
 
-    ``searches`` maps each question of this attempt, the whole or a part, to the query it is searched with,
+    ``parts`` are the sub-questions, or the question alone. ``searches`` maps each question of this attempt, the whole or a part, to the query it is searched with,
     and ``batches`` to what that found. ``leads`` maps a question to the verdict on its best passage; a part
     without one is open. ``read`` are the ids that the last draft was written from.
     """
