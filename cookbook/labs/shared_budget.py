@@ -198,6 +198,14 @@ def _within(done: Run, caps: Caps) -> LabVerdict | None:
             f"{saw}{'' if done.ended else ' and the check stopped it'}, and `regenerations` stands at {done.state['regenerations']}. Does the node "
             "`regenerate` return it, one higher each time, and does nothing set it back?",
         )
+    if (drafts := sum(step.calls for step in done.trace.steps if step.node == "regenerate")) < done.ran(
+        "regenerate"
+    ):
+        return failed(
+            "nothing_rewritten",
+            f"{saw}, and the writer was asked {drafts} times in it: the judge was shown the draft that it had rejected. Return what "
+            "`handbook.regenerate(state, judges)` returns, and the counter with it",
+        )
     if done.state["support"] is NONE and done.state["status"] is Status.ANSWERED:
         return failed(
             "rejected_and_answered",

@@ -141,7 +141,7 @@ def _counted(done: Run, budget: int) -> LabVerdict | None:
         return failed(
             "counter_not_returned",
             f"{saw} and {done.calls} calls were made; no node returns `regenerations`, so the state holds {stands} "
-            "for ever. What a router writes into its state is thrown away",
+            "for ever. What a router or a node assigns to its state is thrown away; what a node *returns* is kept",
         )
     if not done.ended and stands < ran:
         return failed(
@@ -153,6 +153,12 @@ def _counted(done: Run, budget: int) -> LabVerdict | None:
             "counter_not_read",
             f"{saw} and `regenerations` stands at {stands}: it is counted, and no router compares it with "
             "`caps.regenerations`",
+        )
+    if (drafts := sum(step.calls for step in done.trace.steps if step.node == "regenerate")) < ran:
+        return failed(
+            "nothing_rewritten",
+            f"{saw}, and the writer was asked {drafts} times in it: the judge was shown the draft that it had rejected. Return what "
+            "`handbook.regenerate(state, judges)` returns, and the counter with it",
         )
     if ran != budget:
         return failed(

@@ -72,11 +72,16 @@ def rewrites_share(state, caps):
     return "rewrite" if state["rewrites"] + state["regenerations"] < caps.rewrites else "refuse"
 
 
+def count_and_do_nothing(state, judges):
+    return {"regenerations": state["regenerations"] + 1}
+
+
 WRONG = {
     "raise the shared cap": (raise_the_shared_cap, "too_many_rewrites"),
     "count both against one cap": (build(after_support=own_but_of_all, **OWN), "rewrites_eat_regenerations"),
     "leave the share in the other loop": (build(after_support=own, after_usefulness=rewrites_share, **OWN), "regenerations_eat_rewrites"),
     "count nothing": (build(after_support=own), "too_many_regenerations"),
+    "count and write nothing": (build(after_support=own, regenerate=count_and_do_nothing), "nothing_rewritten"),
     "send the rejected on": (build(after_support=own_but_sent_on, **OWN), "rejected_and_answered"),
 }  # fmt: skip
 

@@ -46,6 +46,13 @@ def return_it_unchanged(judges, caps):
     return handbook.build(judges, caps=caps, regenerate=regenerate)
 
 
+def count_and_do_nothing(judges, caps):
+    def regenerate(state, judges):
+        return {"regenerations": state["regenerations"] + 1}
+
+    return handbook.build(judges, caps=caps, regenerate=regenerate)
+
+
 def one_too_many(judges, caps):
     def after_support(state, caps):
         again = state["support"] is not Support.FULLY and state["regenerations"] <= caps.regenerations
@@ -67,6 +74,7 @@ WRONG = {
     "drop the edge": (drop_the_edge, "edge_dropped"),
     "count but never read": (count_but_never_read, "counter_not_read"),
     "return it unchanged": (return_it_unchanged, "counter_stands_still"),
+    "count and do nothing else": (count_and_do_nothing, "nothing_rewritten"),
     "one too many": (one_too_many, "wrong_count"),
     "regenerate what was accepted": (never_accept, "second_draft_lost"),
     "hand back the nodes": (lambda judges, caps: {"regenerate": counting_node}, "no_graph"),
