@@ -18,6 +18,8 @@ SLOW = {"litellm", "torch", "langgraph", "sentence_transformers", "qdrant_client
         "cookbook.notebooks",
         "cookbook.ingest",
         "cookbook.language",
+        "cookbook.eval.judges",
+        "cookbook.eval.report",
     ],
 )
 def test_importing_loads_nothing_slow(module):

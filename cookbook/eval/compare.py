@@ -155,4 +155,5 @@ def compare(
     if against not in systems:
         raise ConfigError(f"differences from {against!r} need it among the systems: {', '.join(systems)}")
     results = {name: run(setup, name, done=partial(done, name)) for name in (*systems, *DUMMIES)}
-    return Comparison(setup.name, setup.split, setup.model, results, against)
+    model = setup.model if any(entry(name).needs_model for name in systems) else "no model"
+    return Comparison(setup.name, setup.split, model, results, against)
