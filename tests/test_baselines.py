@@ -119,11 +119,13 @@ def test_the_published_pipeline(monkeypatch):
     assert all(isinstance(text, str) for text in result.contexts)
 
 
-@pytest.mark.parametrize("name", REGISTRY)
-def test_every_registered_system_builds_and_has_a_line(name):
-    system = build(name, parts("NO ANSWER", "x"))
-    assert entry(name).summary
-    assert callable(system.answer)
+@pytest.mark.parametrize("name", ["closed_book", "vanilla", "extractive"])
+def test_a_baseline_is_built_by_name(name):
+    assert callable(build(name, parts("NO ANSWER", "x")).answer)
+
+
+def test_every_system_has_a_line():
+    assert all(entry(name).summary for name in REGISTRY)
 
 
 def test_an_unknown_system_lists_the_known_ones():
