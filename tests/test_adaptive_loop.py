@@ -15,7 +15,7 @@ from cookbook.reflect.gate import LLMGate, need
 from cookbook.reflect.generate import Draft
 from cookbook.reflect.relevance import EmbeddingRelevance
 from cookbook.reflect.rewrite import LLMRewriter
-from cookbook.reflect.support import DetailedSupport
+from cookbook.reflect.support import DetailedSupport, LLMSupport
 from cookbook.schema import (
     Chunk,
     Decision,
@@ -228,7 +228,7 @@ def test_the_question_is_judged_and_answered_as_it_was_asked():
 
         def write(self, question, found, feedback=""):
             seen.append(question)
-            return Draft("Yes.")
+            return Draft("Yes.", (found[0].chunk_id,))
 
     loop, _ = build(writer=Attentive())
     loop.usefulness = Attentive()
@@ -256,7 +256,7 @@ def test_an_unsupported_draft_is_written_again_with_what_was_wrong():
 
 
 def test_the_default_support_lists_what_is_wrong_and_only_then():
-    answers = iter(["no", '{"unsupported": ["It ends in 2028."]}', "yes"])
+    answers = iter(["no", '{"unsupported": ["Guests pay."]}', "yes"])
 
     @scripted("support_then_list")
     def support_then_list(messages):
@@ -264,19 +264,43 @@ def test_the_default_support_lists_what_is_wrong_and_only_then():
 
     parts = Parts(LLMClient("scripted/support_then_list"), StandInRetriever(), CARD)
     support = AdaptiveLoop(parts).support
-    verdict = support.check("q", "It ends in 2028.", hits("a"))
-    assert (verdict.label, verdict.reason) == (Support.NONE, "not in the passages: It ends in 2028.")
-    assert support.check("q", "For 2 years.", hits("a")).label is Support.FULLY
+    verdict = support.check("q", "Guests pay.", hits("a"))
+    assert (verdict.label, verdict.reason) == (Support.NONE, "not in the passages: Guests pay.")
+    assert support.check("q", "It is about a.", hits("a")).label is Support.FULLY
 
 
 def test_a_list_that_cannot_be_read_leaves_the_verdict_as_it_is():
     class Graded:
         def check(self, question, answer, found):
-            return Verdict(Decision.SUPPORT, Support.PARTIALLY, reason="2028 in no passage")
+            return Verdict(Decision.SUPPORT, Support.PARTIALLY, reason="no passage on money")
 
     support = DetailedSupport(Graded(), LLMClient("scripted/garbage"))
-    verdict = support.check("q", "It ends in 2028.", hits("a"))
-    assert (verdict.label, verdict.reason) == (Support.PARTIALLY, "2028 in no passage")
+    verdict = support.check("q", "Guests pay.", hits("a"))
+    assert (verdict.label, verdict.reason) == (Support.PARTIALLY, "no passage on money")
+
+
+def test_an_invented_number_is_found_without_asking_anybody():
+    support = DetailedSupport(LLMSupport(down := LLMClient("scripted/unavailable")), down)
+    verdict = support.check("Is it 5 years?", "No, it is 2 years.", hits("a"))
+    assert (verdict.label, verdict.reason) == (Support.NONE, "2 year in no passage")
+    assert support.check("Is it 5 years?", "Yes, 5 years.", hits("a")).failed  # that one had to be asked
+
+
+def test_a_draft_that_rests_on_no_passage_is_written_again_without_a_check():
+    class Empty:
+        def write(self, question, found, feedback=""):
+            count_call()
+            return (
+                Draft("For 30 days.", (found[0].chunk_id,))
+                if feedback
+                else Draft("YES ANSWER", attributed=True)
+            )
+
+    loop, _ = build(writer=Empty())
+    answer = loop.answer("How long?")
+    assert answer.text == "For 30 days."
+    assert answer.trace.calls == 5  # gate, two drafts, one check of each kind
+    assert notes(answer, "check_support") == ["It rests on none of the passages.", ""]
 
 
 def test_unsupported_at_the_cap_is_refused_and_never_searched_again():
@@ -431,13 +455,13 @@ def test_a_small_model_judges_and_a_large_one_writes():
     @scripted("large")
     def large(messages):
         asked["large"].append(messages[0]["content"].split()[0])
-        return "For 30 days [1]."
+        return "Until it ends [1]."
 
     parts = Parts(LLMClient("scripted/large"), StandInRetriever(), CARD)
     _, script = build()
     loop = AdaptiveLoop(parts, judge=LLMClient("scripted/small"), relevance=script, caps=Caps(rewrites=1))
     answer = loop.answer("How long?")
-    assert answer.found == "For 30 days."
+    assert answer.found == "Until it ends."
     assert asked["large"] == ["Answer", "Answer"]
     assert asked["small"] == ["Sort", "You", "You", "Turn", "You", "You"]
 

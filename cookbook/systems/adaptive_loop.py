@@ -26,12 +26,13 @@ from cookbook.reflect.rewrite import LLMRewriter
 from cookbook.reflect.support import DetailedSupport, LLMSupport
 from cookbook.reflect.terms import lost_names, lost_terms
 from cookbook.reflect.usefulness import LLMUsefulness
-from cookbook.schema import Hit, Relevance, Step, Verdict
+from cookbook.schema import Decision, Hit, Relevance, Step, Support, Verdict
 from cookbook.sources import Source
 from cookbook.systems.base import Parts
 from cookbook.systems.loop import END, Loop, Wiring
 from cookbook.systems.state import Judges, State, Update, fresh_state, was_tried, written
-from cookbook.tracing import step
+from cookbook.systems.steps import checked
+from cookbook.tracing import note_verdict, step
 
 KEEP_AT = 0.3
 """A passage graded irrelevant is never seen again, a bad one that is kept has three judges before it: so the
@@ -220,6 +221,17 @@ class AdaptiveLoop(Loop):
 
     def _write(self, state: State, entry: Step) -> Update:
         return super()._write(state, entry) | {"read": [hit.chunk_id for hit in state["keeps"]]}
+
+    def check_support(self, state: State) -> Update:
+        draft = written(state)
+        with step("check_support") as entry:
+            if draft.citations:
+                verdict = self.support.check(state["question"], draft.text, state["keeps"])
+            else:  # nobody need be asked about a draft that not one passage shares its words with
+                verdict = Verdict(Decision.SUPPORT, Support.NONE, reason="It rests on none of the passages.")
+                note_verdict(verdict)
+            entry.note = verdict.reason
+        return checked(draft, verdict)
 
     def rewrite(self, state: AdaptiveState) -> Update:  # type: ignore[override]
         """Rewrites for the first part that is open, else for the question. A query that comes again is

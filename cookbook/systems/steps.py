@@ -16,7 +16,7 @@ from cookbook.reflect.relevance import RelevanceGrader, kept
 from cookbook.reflect.rewrite import Rewriter
 from cookbook.reflect.support import SupportGrader
 from cookbook.reflect.usefulness import UsefulnessGrader
-from cookbook.schema import Hit, Reason, Step, Support, Usefulness
+from cookbook.schema import Hit, Reason, Step, Support, Usefulness, Verdict
 from cookbook.systems.base import Parts
 from cookbook.systems.state import Found, State, Update, was_tried, written
 from cookbook.tracing import step
@@ -116,13 +116,7 @@ class Steps:
         draft = written(state)
         with step("check_support"):
             verdict = self.support.check(state["question"], draft.text, state["keeps"])
-        if verdict.label is Support.FULLY:
-            return {"support": verdict, "feedback": ""}
-        feedback = (
-            "A previous attempt was rejected because the passages do not support it: "
-            f'"{draft.text}" Say only what the passages state. {verdict.reason}'
-        )
-        return {"support": verdict, "feedback": feedback.strip()}
+        return checked(draft, verdict)
 
     def check_usefulness(self, state: State) -> Update:
         draft = written(state)
@@ -154,6 +148,17 @@ class Steps:
             entry.note = why(state).value
         # A draft that was rejected leaves the state here, so that nothing downstream can print it.
         return {"draft": None}
+
+
+def checked(draft: Draft, verdict: Verdict[Support]) -> Update:
+    """What a support check leaves in the state: the verdict, and for the writer what was wrong."""
+    if verdict.label is Support.FULLY:
+        return {"support": verdict, "feedback": ""}
+    feedback = (
+        "A previous attempt was rejected because the passages do not support it: "
+        f'"{draft.text}" Say only what the passages state. {verdict.reason}'
+    )
+    return {"support": verdict, "feedback": feedback.strip()}
 
 
 def why(state: State) -> Reason:

@@ -15,8 +15,10 @@ from pydantic import BaseModel, Field
 from cookbook import prompts
 from cookbook.errors import GRADER_FAILURES
 from cookbook.providers import LLMClient
-from cookbook.reflect.support.base import SupportGrader, asked
-from cookbook.schema import Hit, Support, Verdict
+from cookbook.reflect.numbers import unstated_numbers
+from cookbook.reflect.support.base import SupportGrader, asked, require_passages
+from cookbook.schema import Decision, Hit, Support, Verdict
+from cookbook.tracing import note_verdict
 
 MAX_DETAIL_TOKENS = 200
 
@@ -46,14 +48,21 @@ def reason_of(listed: Sequence[str] | None) -> str:
 class DetailedSupport:
     """Another grader's verdict, and, unless it is "fully", a call to ``client`` for the list as its reason.
 
-    The verdict stands whatever the list says: a list that is empty or cannot be read leaves the reason
-    that the grader gave.
+    A number that stands in no passage and not in the question is found without asking anybody, and then
+    nobody is asked. Otherwise the verdict stands whatever the list says: a list that is empty or cannot be
+    read leaves the reason that the grader gave.
     """
 
     def __init__(self, grader: SupportGrader, client: LLMClient) -> None:
         self.grader, self.client = grader, client
 
     def check(self, question: str, answer: str, hits: Sequence[Hit]) -> Verdict[Support]:
+        require_passages(hits)
+        if invented := unstated_numbers(answer, "\n\n".join([question, *(hit.text for hit in hits)])):
+            numbers = ", ".join(map(str, invented))
+            verdict = Verdict(Decision.SUPPORT, Support.NONE, reason=f"{numbers} in no passage")
+            note_verdict(verdict)
+            return verdict
         verdict = self.grader.check(question, answer, hits)
         if verdict.failed or verdict.label is Support.FULLY:
             return verdict
