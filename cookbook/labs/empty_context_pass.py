@@ -23,41 +23,56 @@ LAB = Lab(
     minutes=20,
     you_will="find the path on which nothing was retrieved, and end it before anything is written",
     symptom=(
-        "The assistant told a customer that the starter plan costs 12 dollars, and marked the answer as fully supported. "
+        "The assistant told a customer that the starter plan costs 12 dollars, and marked the answer as fully "
+        "supported. "
         "The handbook names no price anywhere."
     ),
     task=(
-        "Write `build_graph(judges, caps)`: the same graph, which refuses when no search found a relevant passage, **before** anything "
-        "is written. While rewrites are left it searches again first, as now. `handbook.build(judges, caps=caps, "
-        "after_grades=my_router)` compiles the published graph with your router in place of its own `after_grades`. A router takes "
+        "Write `build_graph(judges, caps)`: the same graph, which refuses when no search found a relevant "
+        "passage, **before** anything "
+        "is written. While rewrites are left it searches again first, as now. `handbook.build(judges, "
+        "caps=caps, "
+        "after_grades=my_router)` compiles the published graph with your router in place of its own "
+        "`after_grades`. A router takes "
         "`(state, caps)` and returns the name of the next node. The graph has a node `refuse`, which sets the "
         "fixed sentence, the status and the reason."
     ),
     hints=(
-        "Find the first row of the trace that should not be there. The row before it is a node with a router behind it: "
+        "Find the first row of the trace that should not be there. The row before it is a node with a router "
+        "behind it: "
         "which one, and what did the state hold when that router was asked?",
-        "Write `my_router(state, caps)` with three cases: something in `state[\"kept\"]` goes to `\"generate\"`, nothing there and "
+        "Write `my_router(state, caps)` with three cases: something in `state[\"kept\"]` goes to "
+        "`\"generate\"`, nothing there and "
         "`state[\"rewrites\"] < caps.rewrites` goes to `\"rewrite\"`, and the rest to `\"refuse\"`.",
     ),
     in_the_wild=(
-        "The graph is a published one, a customer handbook answered with LangGraph, kept as it was in `cookbook/published/handbook.py`. "
-        "Evaluation tools have the same hole: without any context DeepEval's hallucination metric had no verdicts to count, gave "
-        "0, and 0 passed (confident-ai/deepeval, pull request 2794); Ragas gave an invented answer to an empty context a faithfulness of 1 "
-        "(vibrantlabsai/ragas, issue 793). Spring AI changed its default so that an empty context no longer reaches the writer "
+        "The graph is a published one, a customer handbook answered with LangGraph, kept as it was in "
+        "`cookbook/published/handbook.py`. "
+        "Evaluation tools have the same hole: without any context DeepEval's hallucination metric had no "
+        "verdicts to count, gave "
+        "0, and 0 passed (confident-ai/deepeval, pull request 2794); Ragas gave an invented answer to an "
+        "empty context a faithfulness of 1 "
+        "(vibrantlabsai/ragas, issue 793). Spring AI changed its default so that an empty context no longer "
+        "reaches the writer "
         "(spring-projects/spring-ai, pull request 1767)."
     ),
     transfer=(
-        "`all(is_supported(claim) for claim in claims(answer))` is a support check over the claims of an answer. For which answers is it true "
+        "`all(is_supported(claim) for claim in claims(answer))` is a support check over the claims of an "
+        "answer. For which answers is it true "
         "without a single call, and what should stand in front of it?"
     ),
     answer=(
-        "For each answer from which no claim was extracted: `all` of nothing is true. An empty text, a greeting, and every answer on which the "
-        "extractor fails passes as fully supported. In front of it: if there are no claims, the check has not run, which is a third "
+        "For each answer from which no claim was extracted: `all` of nothing is true. An empty text, a "
+        "greeting, and every answer on which the "
+        "extractor fails passes as fully supported. In front of it: if there are no claims, the check has not "
+        "run, which is a third "
         "value and no yes. Whoever asks *how many were checked?* beside *did all pass?* sees it at once."
     ),
     pitfall=(
-        "They mend `check_support`, where the false yes is said. Then the loop behind it starts: a *no* sends the request to "
-        "`regenerate`, again and again, from nothing. Let them count what was paid for before the check could speak."
+        "They mend `check_support`, where the false yes is said. Then the loop behind it starts: a *no* sends "
+        "the request to "
+        "`regenerate`, again and again, from nothing. Let them count what was paid for before the check could "
+        "speak."
     ),
 )  # fmt: skip
 
@@ -150,8 +165,10 @@ def check(candidate: Builder) -> LabVerdict:
         if (verdict := _answered(asked, saw)) is not None:
             return verdict
     return passed(
-        f"nothing relevant: refused after {spent[0]} calls with two rewrites and after {spent[1]} with one, and nothing was written. The "
-        "published graph makes 20 calls and answers. What the first or the second search finds is still answered"
+        f"nothing relevant: refused after {spent[0]} calls with two rewrites and after {spent[1]} with one, "
+        "and nothing was written. The "
+        "published graph makes 20 calls and answers. What the first or the second search finds is still "
+        "answered"
     )
 
 
@@ -164,20 +181,24 @@ def _refused(asked: Request, rewrites: int) -> LabVerdict | None:
     if not done.ended:
         return failed(
             "goes_round_from_nothing",
-            f"{searched}, and the graph did not end: regenerate ran {times(done, 'regenerate')}, each time from 0 passages, and "
-            f"{done.calls} calls were made when it was stopped. A check that says no behind the draft only has it written again. "
+            f"{searched}, and the graph did not end: regenerate ran {times(done, 'regenerate')}, each time "
+            "from 0 passages, and "
+            f"{done.calls} calls were made when it was stopped. A check that says no behind the draft only "
+            "has it written again. "
             "Let the request turn off in front of `generate`",
         )
     if done.ran("rewrite") < rewrites and asked.judges.calls["generate"]:
         return failed(
             "written_with_rewrites_left",
-            f"{searched}, and a draft was written from 0 passages, with {rewrites - done.ran('rewrite')} of {rewrites} rewrites left: {state['draft']!r}. "
+            f"{searched}, and a draft was written from 0 passages, with {rewrites - done.ran('rewrite')} of "
+            f"{rewrites} rewrites left: {state['draft']!r}. "
             f'`state["hits"]` holds all that was found, {len(state["hits"])} passages, and `state["kept"]` those of them that are relevant: none',
         )
     if done.ran("rewrite") < rewrites:
         return failed(
             "gives_up_early",
-            f"{searched}, and `caps.rewrites` allows {rewrites}: rewrite ran {times(done, 'rewrite')}. Refuse when "
+            f"{searched}, and `caps.rewrites` allows {rewrites}: rewrite ran {times(done, 'rewrite')}. Refuse "
+            "when "
             "nothing is kept *and* no rewrite is left",
         )
     if done.ran("rewrite") > rewrites:
@@ -188,33 +209,42 @@ def _refused(asked: Request, rewrites: int) -> LabVerdict | None:
     if state["status"] is Status.ANSWERED and asked.judges.calls["generate"] > 0:
         return failed(
             "answered_from_nothing",
-            f"{searched}, and a draft was written from 0 passages all the same. {state['draft']!r} went out with status "
-            f"'{state['status']}' and support {_said(state['support'])}, though {asked.judges.calls['support']} support calls were made "
-            f"({asked.paid}). When nothing is kept and no rewrite is left, the router behind `grade`, `after_grades`, has to "
+            f"{searched}, and a draft was written from 0 passages all the same. {state['draft']!r} went out "
+            "with status "
+            f"'{state['status']}' and support {_said(state['support'])}, though "
+            f"{asked.judges.calls['support']} support calls were made "
+            f"({asked.paid}). When nothing is kept and no rewrite is left, the router behind `grade`, "
+            "`after_grades`, has to "
             "name `refuse` and not `generate`",
         )
     if state["status"] is Status.ANSWERED:
         return failed(
             "refusal_sold_as_answer",
-            f"{searched}, and the text is {state['draft']!r}, but the request ends with status 'answered' and support "
-            f"{_said(state['support'])}. Whoever reads the status shows it as an answer. The node `refuse` sets text, status and reason",
+            f"{searched}, and the text is {state['draft']!r}, but the request ends with status 'answered' and "
+            "support "
+            f"{_said(state['support'])}. Whoever reads the status shows it as an answer. The node `refuse` "
+            "sets text, status and reason",
         )
     if asked.judges.calls["generate"]:
         return failed(
             "refused_too_late",
-            f"{searched}, and the request was refused in the end, after a draft was written from 0 passages ({asked.paid}). "
+            f"{searched}, and the request was refused in the end, after a draft was written from 0 passages "
+            f"({asked.paid}). "
             "Only a bug away from being shown, and paid for: refuse before `generate` runs",
         )
     if done.ran("generate"):
         return failed(
             "goes_on_after_refusing",
-            f"{searched}, and nothing was written; but the request that is refused still passed through {', '.join(done.trace.nodes[-3:])} ({asked.paid}). "
-            "A refusal is an end: let `after_grades` name `refuse`, and leave `generate` to requests that have passages",
+            f"{searched}, and nothing was written; but the request that is refused still passed through "
+            f"{', '.join(done.trace.nodes[-3:])} ({asked.paid}). "
+            "A refusal is an end: let `after_grades` name `refuse`, and leave `generate` to requests that "
+            "have passages",
         )
     if state["reason"] is not Reason.NO_RELEVANT_PASSAGE:
         return failed(
             "wrong_reason",
-            f"{searched}, and the reason of the refusal is {_said(state['reason'])}; it is '{Reason.NO_RELEVANT_PASSAGE}'",
+            f"{searched}, and the reason of the refusal is {_said(state['reason'])}; it is "
+            f"'{Reason.NO_RELEVANT_PASSAGE}'",
         )
     return None
 
@@ -225,7 +255,8 @@ def _answered(asked: Request, saw: str) -> LabVerdict | None:
         return None
     return failed(
         "answer_lost",
-        f"{saw}, and the request ends with status '{state['status']}', reason {_said(state['reason'])} and {len(state['kept'])} "
+        f"{saw}, and the request ends with status '{state['status']}', reason {_said(state['reason'])} and "
+        f"{len(state['kept'])} "
         "passages kept. Only a request that found nothing is refused",
     )
 

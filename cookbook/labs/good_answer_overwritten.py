@@ -23,39 +23,55 @@ LAB = Lab(
     minutes=30,
     you_will="carry the best result so far through a loop, and clear what belongs to an earlier round before a request ends",
     symptom=(
-        "The page said \"No answer found.\" beside a green tick, *fully supported*. In the log of the same request stands an answer that "
+        "The page said \"No answer found.\" beside a green tick, *fully supported*. In the log of the same "
+        "request stands an answer that "
         "the passages do support."
     ),
     task=(
-        "Write `build_graph(judges, caps)`. The state has one more field, `found`. When the request ends in `no_answer`, `found` must hold "
-        "the draft that was fully supported and judged not useful in an earlier round (any of them, if there were several; \"\" if there was none), and "
-        "`support`, `usefulness` and `evidence` must be `None`, `None` and `()`: they are about a draft that is not the text. "
-        "Status and text of the refusal stay. `revise.build(judges, caps=caps, schema=State, check_usefulness=my_node, ...)` compiles the published "
-        "graph with your nodes in place of its own; a node takes `(state, judges)` and returns the fields that it changes. `revise.no_answer(state, "
+        "Write `build_graph(judges, caps)`. The state has one more field, `found`. When the request ends in "
+        "`no_answer`, `found` must hold "
+        "the draft that was fully supported and judged not useful in an earlier round (any of them, if there "
+        "were several; \"\" if there was none), and "
+        "`support`, `usefulness` and `evidence` must be `None`, `None` and `()`: they are about a draft that "
+        "is not the text. "
+        "Status and text of the refusal stay. `revise.build(judges, caps=caps, schema=State, "
+        "check_usefulness=my_node, ...)` compiles the published "
+        "graph with your nodes in place of its own; a node takes `(state, judges)` and returns the fields "
+        "that it changes. `revise.no_answer(state, "
         "judges)` and the others are there to be called."
     ),
     hints=(
-        "In which node do both verdicts on the first draft become known? And which fields does the last row of the trace not name?",
-        "Replace two nodes. `check_usefulness` returns what it did and, when support is fully and the verdict is not useful, "
+        "In which node do both verdicts on the first draft become known? And which fields does the last row "
+        "of the trace not name?",
+        "Replace two nodes. `check_usefulness` returns what it did and, when support is fully and the verdict "
+        "is not useful, "
         "`\"found\": state[\"draft\"]` too. `no_answer` returns what it did and the three fields cleared.",
     ),
     in_the_wild=(
-        "At its last iteration a revising agent returned the last response, with a placeholder for a text, though the one before had met "
-        "nearly every criterion (langchain-ai/deepagents, issue 5110, seen in production). The graph here is a published one, kept as it was in "
+        "At its last iteration a revising agent returned the last response, with a placeholder for a text, "
+        "though the one before had met "
+        "nearly every criterion (langchain-ai/deepagents, issue 5110, seen in production). The graph here is "
+        "a published one, kept as it was in "
         "`cookbook/published/revise.py`."
     ),
     transfer=(
-        "A support agent is to see `found` beside the refusal. Under which heading may the page show it, and why is it no answer, although every word of it "
+        "A support agent is to see `found` beside the refusal. Under which heading may the page show it, and "
+        "why is it no answer, although every word of it "
         "is supported?"
     ),
     answer=(
-        "Under one that says what it is: *the handbook says this, and it may not resolve the question*. Support asks whether the passages "
-        "say it, usefulness whether the question asked for it; \"Exports come as CSV or JSON\" is true, supported, and no answer to *may I "
-        "still export?*. `Answer.found` in this cookbook is that field: `show` prints it under such a heading, and only beside a refusal."
+        "Under one that says what it is: *the handbook says this, and it may not resolve the question*. "
+        "Support asks whether the passages "
+        "say it, usefulness whether the question asked for it; \"Exports come as CSV or JSON\" is true, "
+        "supported, and no answer to *may I "
+        "still export?*. `Answer.found` in this cookbook is that field: `show` prints it under such a "
+        "heading, and only beside a refusal."
     ),
     pitfall=(
-        "They keep every draft that comes by, the unsupported ones too; or they return the kept draft as an answer, against the verdict of the usefulness "
-        "judge. Let them name the two verdicts that a draft needs to be kept, and the one it lacks to be an answer."
+        "They keep every draft that comes by, the unsupported ones too; or they return the kept draft as an "
+        "answer, against the verdict of the usefulness "
+        "judge. Let them name the two verdicts that a draft needs to be kept, and the one it lacks to be an "
+        "answer."
     ),
 )  # fmt: skip
 
@@ -162,11 +178,13 @@ def check(candidate: Builder) -> LabVerdict:
     if (state["status"], state["draft"], state["support"]) != (Status.ANSWERED, RESOLVES, FULLY):
         return failed(
             "answer_spoiled",
-            f"round 2 wrote a draft that is supported and useful, {RESOLVES!r}: the request ends with status '{state['status']}', support "
+            f"round 2 wrote a draft that is supported and useful, {RESOLVES!r}: the request ends with status "
+            f"'{state['status']}', support "
             f"{_said(state['support'])} and the text {state['draft']!r}. An answered request ends as before",
         )
     return passed(
-        f"a refusal after a supported draft brings {GROUNDED!r} in `found` and no verdict; what nothing supports is not kept; an "
+        f"a refusal after a supported draft brings {GROUNDED!r} in `found` and no verdict; what nothing "
+        "supports is not kept; an "
         "answer in round 2 is returned as before"
     )
 
@@ -179,35 +197,41 @@ def _refused(done: Run, saw: str, found: str) -> LabVerdict | None:
     if state["status"] is not Status.REFUSED:
         return failed(
             "not_useful_and_answered",
-            f"{saw}: the request ends with status '{state['status']}' and the text {state['draft']!r}. The usefulness judge said that it does "
+            f"{saw}: the request ends with status '{state['status']}' and the text {state['draft']!r}. The "
+            "usefulness judge said that it does "
             "not resolve the question: keep it in `found`, beside the refusal",
         )
     if state["draft"] != NO_ANSWER:
         return failed(
             "draft_in_refusal",
-            f"{saw}: the status is 'refused' and the text is {state['draft']!r}; it is {NO_ANSWER!r}. What was found has a field of its own, `found`",
+            f"{saw}: the status is 'refused' and the text is {state['draft']!r}; it is {NO_ANSWER!r}. What "
+            "was found has a field of its own, `found`",
         )
     if stale and found and not state["found"]:
         return failed(
             "overwritten",
-            f"{saw}: the text is {NO_ANSWER!r}, `found` is empty, and beside it stand {beside}, which were said of the draft {found!r}. "
+            f"{saw}: the text is {NO_ANSWER!r}, `found` is empty, and beside it stand {beside}, which were "
+            f"said of the draft {found!r}. "
             "Keep that draft in `found` when it is judged, and clear the three fields in `no_answer`",
         )
     if found and not state["found"]:
         return failed(
             "answer_lost",
-            f"{saw}: nothing stale is left, and `found` is empty. The draft was {found!r}. Both its verdicts are known in "
+            f"{saw}: nothing stale is left, and `found` is empty. The draft was {found!r}. Both its verdicts "
+            "are known in "
             "`check_usefulness`, before the next round writes over it",
         )
     if state["found"] and state["found"] != found:
         return failed(
             "unsupported_kept",
-            f"{saw}: `found` is {state['found']!r} and should be {found!r}. Only a draft whose support is 'fully' is worth keeping",
+            f"{saw}: `found` is {state['found']!r} and should be {found!r}. Only a draft whose support is "
+            "'fully' is worth keeping",
         )
     if stale:
         return failed(
             "stale_verdict",
-            f"{saw}: beside {NO_ANSWER!r} still stand {beside}. They were said of an earlier draft; a node that changes the text has to clear them",
+            f"{saw}: beside {NO_ANSWER!r} still stand {beside}. They were said of an earlier draft; a node "
+            "that changes the text has to clear them",
         )
     return None
 

@@ -25,36 +25,52 @@ LAB = Lab(
     minutes=30,
     you_will="say what a change of the state in place does to the caller, to the next request and to one that is resumed",
     symptom=(
-        "A draft that is rejected is written again, twice at most. That holds for the first customers after each restart of the service. Later ones never get "
+        "A draft that is rejected is written again, twice at most. That holds for the first customers after "
+        "each restart of the service. Later ones never get "
         "a second draft. In the tests, each of which makes one request, it works."
     ),
     task=(
-        "Write `build_graph(judges, caps)`. The state has one more field, `rejected`, the drafts that the judge rejected, which reviewers read. A draft is written again "
-        "`caps.regenerations` times at most in every request: also when several requests start from the same state, and when a request is paused and goes on "
-        "from a checkpoint. Nothing that the caller handed in may be changed. `handbook.build(judges, caps=caps, schema=State, check_support=my_node, after_support=my_router)` "
-        "compiles the graph with your functions in place of its own. A node takes `(state, judges)` and returns the fields that it changes, a router "
-        "takes `(state, caps)` and only reads. `handbook.check_support(state, judges)` and the other nodes are there to be called."
+        "Write `build_graph(judges, caps)`. The state has one more field, `rejected`, the drafts that the "
+        "judge rejected, which reviewers read. A draft is written again "
+        "`caps.regenerations` times at most in every request: also when several requests start from the same "
+        "state, and when a request is paused and goes on "
+        "from a checkpoint. Nothing that the caller handed in may be changed. `handbook.build(judges, "
+        "caps=caps, schema=State, check_support=my_node, after_support=my_router)` "
+        "compiles the graph with your functions in place of its own. A node takes `(state, judges)` and "
+        "returns the fields that it changes, a router "
+        "takes `(state, caps)` and only reads. `handbook.check_support(state, judges)` and the other nodes "
+        "are there to be called."
     ),
     hints=(
-        "`state[\"rejected\"].append(...)` changes the list itself. Who else holds that very list: the caller, the next request, the checkpoint?",
-        "Let the node `check_support` return what `handbook.check_support(state, judges)` returns and, when that is not `Support.FULLY`, a **new** list too: "
-        "`\"rejected\": [*state[\"rejected\"], state[\"draft\"]]`. The router compares `len(state[\"rejected\"]) <= caps.regenerations` and changes nothing.",
+        "`state[\"rejected\"].append(...)` changes the list itself. Who else holds that very list: the "
+        "caller, the next request, the checkpoint?",
+        "Let the node `check_support` return what `handbook.check_support(state, judges)` returns and, when "
+        "that is not `Support.FULLY`, a **new** list too: "
+        "`\"rejected\": [*state[\"rejected\"], state[\"draft\"]]`. The router compares "
+        "`len(state[\"rejected\"]) <= caps.regenerations` and changes nothing.",
     ),
     in_the_wild=(
-        "langchain-ai/langgraph, issue 8314 (open in 2026), shows a router that appends to a list of its state: the list of the caller grows, and a node that does "
-        "the same has the same effect. It holds for fields without a reducer. With one the caller's list is spared, because the reducer makes a new list; whether the change lasts then "
-        "depends on whether the node before the router wrote that field. All of it was seen here with langgraph 1.2.24."
+        "langchain-ai/langgraph, issue 8314 (open in 2026), shows a router that appends to a list of its "
+        "state: the list of the caller grows, and a node that does "
+        "the same has the same effect. It holds for fields without a reducer. With one the caller's list is "
+        "spared, because the reducer makes a new list; whether the change lasts then "
+        "depends on whether the node before the router wrote that field. All of it was seen here with "
+        "langgraph 1.2.24."
     ),
     transfer=(
-        "`class Request: rejected: list = field(default_factory=list)` makes a new list for each request. A colleague says that the router may append to it then, "
+        "`class Request: rejected: list = field(default_factory=list)` makes a new list for each request. A "
+        "colleague says that the router may append to it then, "
         "because nobody shares it. Which of the failures are gone, and which one stays?"
     ),
     answer=(
-        "Requests no longer see each other's drafts, and no caller keeps the list. What stays is the checkpoint: it stores what nodes return, so that a request which is "
-        "paused, retried or moved to another machine goes on without the count, and its loop without an end. A node that returns a new list costs one line."
+        "Requests no longer see each other's drafts, and no caller keeps the list. What stays is the "
+        "checkpoint: it stores what nodes return, so that a request which is "
+        "paused, retried or moved to another machine goes on without the count, and its loop without an end. "
+        "A node that returns a new list costs one line."
     ),
     pitfall=(
-        "They copy the list at the door (`deepcopy` of the input, or a first node that returns an empty one) and leave the router as it is. That mends the symptom that was reported "
+        "They copy the list at the door (`deepcopy` of the input, or a first node that returns an empty one) "
+        "and leave the router as it is. That mends the symptom that was reported "
         "and not the other. Ask what the checkpoint holds."
     ),
 )  # fmt: skip
@@ -182,19 +198,24 @@ def check(candidate: Builder) -> LabVerdict:
     if done.ran("regenerate") != 1:
         return failed(
             "accepted_and_rewritten",
-            f"budget 2, a judge that accepts the second draft: regenerate ran {times(done, 'regenerate')}, and once is enough",
+            f"budget 2, a judge that accepts the second draft: regenerate ran {times(done, 'regenerate')}, "
+            "and once is enough",
         )
     resumed = with_pauses(candidate, Caps())
     if not resumed.ended or len(resumed.rows) != 2:
         held = ", ".join(str(row["rejected in the checkpoint"]) for row in resumed.rows[:4])
         return failed(
             "lost_on_resume",
-            f"budget 2, the request paused before each regeneration and resumed: regenerate ran {len(resumed.rows)} times"
-            f"{'' if resumed.ended else ', until the check stopped it'}. At the pauses the checkpoint held {held}{', ...' * (len(resumed.rows) > 4)} "
-            "rejected drafts. A checkpoint keeps what nodes *return*; a change in place is not in it. Let a node return the new list",
+            "budget 2, the request paused before each regeneration and resumed: regenerate ran "
+            f"{len(resumed.rows)} times"
+            f"{'' if resumed.ended else ', until the check stopped it'}. At the pauses the checkpoint held "
+            f"{held}{', ...' * (len(resumed.rows) > 4)} "
+            "rejected drafts. A checkpoint keeps what nodes *return*; a change in place is not in it. Let a "
+            "node return the new list",
         )
     return passed(
-        "regenerate runs twice with budget 2 and once with budget 1, and twice in a request that is paused and resumed; `rejected` holds the "
+        "regenerate runs twice with budget 2 and once with budget 1, and twice in a request that is paused "
+        "and resumed; `rejected` holds the "
         "rejected drafts, and the caller's list is as empty as it was, for the next request to start from"
     )
 
@@ -206,37 +227,44 @@ def _alone(done: Run, callers: list[str], budget: int) -> LabVerdict | None:
     if not done.ended and returned is None:
         return failed(
             "count_thrown_away",
-            f"{saw} and was stopped; `rejected` holds {len(done.state['rejected'])} drafts and no node returned it. A router's state is a copy: "
+            f"{saw} and was stopped; `rejected` holds {len(done.state['rejected'])} drafts and no node "
+            "returned it. A router's state is a copy: "
             "what is *assigned* in it is thrown away. Let a node return the new list",
         )
     if budget == 1 and not done.ran("regenerate"):
         return failed(
             "requests_share_the_count",
-            f"{saw}; the request before this one was right, with budget 2. Where is the count kept, if not in the state of the request?",
+            f"{saw}; the request before this one was right, with budget 2. Where is the count kept, if not in "
+            "the state of the request?",
         )
     if done.ran("regenerate") != budget:
         return failed(
             "wrong_count",
-            f"{saw}{'' if done.ended else ' and was stopped'}; `rejected` holds {len(done.state['rejected'])} drafts, returned by {returned or 'no node'}. With what is its length "
+            f"{saw}{'' if done.ended else ' and was stopped'}; `rejected` holds {len(done.state['rejected'])} "
+            f"drafts, returned by {returned or 'no node'}. With what is its length "
             "compared, and is the draft in it by then?",
         )
     if callers and returned is None:
         return failed(
             "input_changed",
-            f"{saw}, as it should. But the list that the caller handed in as `rejected` was empty, and now holds {len(callers)} drafts. The next request that "
-            "starts from this state begins with them. No node returned `rejected`: the router changed the caller's own list. Let a node return a new one",
+            f"{saw}, as it should. But the list that the caller handed in as `rejected` was empty, and now "
+            f"holds {len(callers)} drafts. The next request that "
+            "starts from this state begins with them. No node returned `rejected`: the router changed the "
+            "caller's own list. Let a node return a new one",
         )
     if callers:
         return failed(
             "changed_in_a_node",
-            f"{saw}, as it should. But the list that the caller handed in as `rejected` now holds {len(callers)} drafts: `{returned}` appended to the "
+            f"{saw}, as it should. But the list that the caller handed in as `rejected` now holds "
+            f"{len(callers)} drafts: `{returned}` appended to the "
             "list it was given and returned that. Return a new list, `[*old, draft]`",
         )
     wanted = [f"draft {n}" for n in range(1, budget + 1)]
     if done.state["rejected"][:budget] != wanted:
         return failed(
             "drafts_lost",
-            f"{saw}, as it should. But `rejected` ends as {done.state['rejected']}, and the drafts that were rejected and written again are "
+            f"{saw}, as it should. But `rejected` ends as {done.state['rejected']}, and the drafts that were "
+            "rejected and written again are "
             f"{wanted}. The reviewers read this field",
         )
     return None

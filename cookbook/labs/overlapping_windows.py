@@ -24,32 +24,45 @@ LAB = Lab(
     minutes=30,
     you_will="merge overlapping passages by their offsets, so that no sentence is judged, counted or sent twice",
     symptom=(
-        "The store holds windows of four sentences, one beginning at each sentence, so that nothing is cut apart. Five relevant passages of five "
+        "The store holds windows of four sentences, one beginning at each sentence, so that nothing is cut "
+        "apart. Five relevant passages of five "
         "are found, and the answer still knows only one paragraph of the handbook."
     ),
     task=(
-        "Write `merge(hits)`. Hits of one document whose spans overlap become one hit over all of their text, without any sentence twice. A hit has `.chunk` (with `.doc_id`, "
-        "`.start`, `.end` and `.text`, where `text` is `document[start:end]`), `.score` and `.kind`. A merged hit has the score and the `chunk_id` of the best of its parts, and the "
-        "result is ordered by where the best part stood in `hits`. Whatever does not overlap stays as it is. `dataclasses.replace(chunk, start=..., end=..., text=...)` makes a changed copy."
+        "Write `merge(hits)`. Hits of one document whose spans overlap become one hit over all of their text, "
+        "without any sentence twice. A hit has `.chunk` (with `.doc_id`, "
+        "`.start`, `.end` and `.text`, where `text` is `document[start:end]`), `.score` and `.kind`. A merged "
+        "hit has the score and the `chunk_id` of the best of its parts, and the "
+        "result is ordered by where the best part stood in `hits`. Whatever does not overlap stays as it is. "
+        "`dataclasses.replace(chunk, start=..., end=..., text=...)` makes a changed copy."
     ),
     hints=(
-        "Write the `start` and `end` of the five hits on a line, sorted by `start`. Where does one begin before the one before it has ended, in the same document?",
-        "Sort by document and start. Go through them with the span that is open: if the next one begins before its end, append `text[open_end - start:]` (nothing, when it lies inside) "
-        "and move the end; else begin a new one. Remember for each the part that stood first in `hits`, and sort by that at the end.",
+        "Write the `start` and `end` of the five hits on a line, sorted by `start`. Where does one begin "
+        "before the one before it has ended, in the same document?",
+        "Sort by document and start. Go through them with the span that is open: if the next one begins "
+        "before its end, append `text[open_end - start:]` (nothing, when it lies inside) "
+        "and move the end; else begin a new one. Remember for each the part that stood first in `hits`, and "
+        "sort by that at the end.",
     ),
     in_the_wild=(
-        "Haystack's sentence-window retriever cuts the overlap off when it joins windows, and still repeated text for a window that lies inside another (deepset-ai/haystack, pull "
-        "request 12645). In Langroid a window that joined two groups left them apart, and chunks came back twice (langroid/langroid, pull request 1146)."
+        "Haystack's sentence-window retriever cuts the overlap off when it joins windows, and still repeated "
+        "text for a window that lies inside another (deepset-ai/haystack, pull "
+        "request 12645). In Langroid a window that joined two groups left them apart, and chunks came back "
+        "twice (langroid/langroid, pull request 1146)."
     ),
     transfer=(
-        "A system reports its confidence as the share of relevant passages, and answers only if three of five agree. What does it report with these windows, and what should it count instead?"
+        "A system reports its confidence as the share of relevant passages, and answers only if three of five "
+        "agree. What does it report with these windows, and what should it count instead?"
     ),
     answer=(
-        "Five of five, from one paragraph: the same sentences were asked about five times and said the same. Agreement counts only between sources that could have disagreed, so "
-        "merge first and count stretches of text, or documents; and a single relevant one is no shame. The same holds for two copies of a page, whose offsets say nothing and whose text says everything."
+        "Five of five, from one paragraph: the same sentences were asked about five times and said the same. "
+        "Agreement counts only between sources that could have disagreed, so "
+        "merge first and count stretches of text, or documents; and a single relevant one is no shame. The "
+        "same holds for two copies of a page, whose offsets say nothing and whose text says everything."
     ),
     pitfall=(
-        "They drop the lower-ranked window, and with it the sentences that only it holds; or they compare neighbours in the order of the ranks, where a window that joins two others may come last. "
+        "They drop the lower-ranked window, and with it the sentences that only it holds; or they compare "
+        "neighbours in the order of the ranks, where a window that joins two others may come last. "
         "Let them draw the spans."
     ),
 )  # fmt: skip
@@ -201,7 +214,8 @@ def check(candidate: Merge) -> LabVerdict:
             return verdict
     request = ask(candidate)
     return passed(
-        f"all {len(_CASES)} lists are merged; the {K} windows of the handbook become {len(request.graded)}: {request.meter.calls} calls in place of "
+        f"all {len(_CASES)} lists are merged; the {K} windows of the handbook become {len(request.graded)}: "
+        f"{request.meter.calls} calls in place of "
         f"{K + 1}, and {request.read} characters read in place of {ask(as_they_come).read}"
     )
 
@@ -217,26 +231,30 @@ def _merged(what: str, hits: list[Hit], merged: list[Hit]) -> LabVerdict | None:
             twice = next(sentence for sentence in sentences if sentences.count(sentence) > 1)
             return failed(
                 "said_twice",
-                f"{saw}, and {twice!r} stands in its text twice. Append only what lies behind the end of the text that is there",
+                f"{saw}, and {twice!r} stands in its text twice. Append only what lies behind the end of the "
+                "text that is there",
             )
         if strange := [
             sentence for sentence in sentences if f"{sentence}. " not in _TEXTS.get(chunk.doc_id, "")
         ]:
             return failed(
                 "documents_mixed",
-                f"{saw}, and in the hit of {chunk.doc_id} stands {strange[0]!r}, which is not in that document. Offsets of two documents say nothing about each other: "
+                f"{saw}, and in the hit of {chunk.doc_id} stands {strange[0]!r}, which is not in that "
+                "document. Offsets of two documents say nothing about each other: "
                 "compare `doc_id` first",
             )
         if chunk.text != stands:
             return failed(
                 "text_and_offsets_differ",
-                f"{saw}, and between {chunk.start} and {chunk.end} of {chunk.doc_id} stands {stands!r}, where the merged text is {chunk.text!r}",
+                f"{saw}, and between {chunk.start} and {chunk.end} of {chunk.doc_id} stands {stands!r}, where "
+                f"the merged text is {chunk.text!r}",
             )
     if lost := _covered(hits) - _covered(merged):
         doc_id, at = min(lost)
         return failed(
             "text_lost",
-            f"{saw}, and {len(lost)} characters of {doc_id}, from {at} on, are gone. A passage that ranks lower holds sentences that no other holds: join, do not drop",
+            f"{saw}, and {len(lost)} characters of {doc_id}, from {at} on, are gone. A passage that ranks "
+            "lower holds sentences that no other holds: join, do not drop",
         )
     if _covered(merged) - _covered(hits):
         return failed(
@@ -248,7 +266,8 @@ def _merged(what: str, hits: list[Hit], merged: list[Hit]) -> LabVerdict | None:
     if overlapping is not None:
         return failed(
             "still_overlap",
-            f"{saw}, in which {_spans([overlapping[0]])} and {_spans([overlapping[1]])} overlap: what they share is graded twice. "
+            f"{saw}, in which {_spans([overlapping[0]])} and {_spans([overlapping[1]])} overlap: what they "
+            "share is graded twice. "
             + (
                 "Join them"
                 if len(hits) == len(merged)
@@ -259,13 +278,15 @@ def _merged(what: str, hits: list[Hit], merged: list[Hit]) -> LabVerdict | None:
     if best != sorted(best):
         return failed(
             "order_lost",
-            f"{saw}. The best hit, {_spans(hits[:1])}, stood first; the merged hits are to be ordered by where their best parts stood",
+            f"{saw}. The best hit, {_spans(hits[:1])}, stood first; the merged hits are to be ordered by "
+            "where their best parts stood",
         )
     for whole, n in zip(merged, best, strict=True):
         if (whole.score, whole.chunk_id) != (hits[n].score, hits[n].chunk_id):
             return failed(
                 "best_part_lost",
-                f"{saw}, with score {whole.score} and chunk_id {whole.chunk_id!r}; its best part has {hits[n].score} and {hits[n].chunk_id!r}",
+                f"{saw}, with score {whole.score} and chunk_id {whole.chunk_id!r}; its best part has "
+                f"{hits[n].score} and {hits[n].chunk_id!r}",
             )
     return None
 

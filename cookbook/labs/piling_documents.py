@@ -25,34 +25,48 @@ LAB = Lab(
     minutes=20,
     you_will="say what a reducer does with what a node returns, and keep a field that belongs to one round from growing",
     symptom=(
-        "A request that needs a second search costs five times as much as one that does not, and a third search costs more than a thousand calls. The retriever "
+        "A request that needs a second search costs five times as much as one that does not, and a third "
+        "search costs more than a thousand calls. The retriever "
         "returns four passages each time."
     ),
     task=(
-        "Write `build_graph(judges, caps)`: the same loop, in which the state never holds more than the passages of the last search (four, or fewer if it found fewer), and nothing is graded but those. "
-        "`handbook.build(judges, caps=caps, schema=MyState, retrieve=my_node, ...)` compiles the published graph with your state and your nodes. What you leave out is as published, and the graph as published has "
-        "neither of the two halves above; only its `retrieve` fetches five passages, and yours has to fetch four, with `judges.store.retrieve(state[\"query\"], 4)`. A node takes `(state, judges)` and returns "
+        "Write `build_graph(judges, caps)`: the same loop, in which the state never holds more than the "
+        "passages of the last search (four, or fewer if it found fewer), and nothing is graded but those. "
+        "`handbook.build(judges, caps=caps, schema=MyState, retrieve=my_node, ...)` compiles the published "
+        "graph with your state and your nodes. What you leave out is as published, and the graph as published "
+        "has "
+        "neither of the two halves above; only its `retrieve` fetches five passages, and yours has to fetch "
+        "four, with `judges.store.retrieve(state[\"query\"], 4)`. A node takes `(state, judges)` and returns "
         "the fields that it changes."
     ),
     hints=(
-        "Read the column *hits it returned* as a sum: what the state held, plus what the node returned. Which nodes return passages that they did not fetch?",
-        "Without `schema=` the state is `handbook.State`, in which `hits` is a plain list: what a node returns takes the place of what was there. So one node is all that you have to write: "
+        "Read the column *hits it returned* as a sum: what the state held, plus what the node returned. Which "
+        "nodes return passages that they did not fetch?",
+        "Without `schema=` the state is `handbook.State`, in which `hits` is a plain list: what a node "
+        "returns takes the place of what was there. So one node is all that you have to write: "
         "`my_node(state, judges)` returns `{\"hits\": ...}` with the four passages, and nothing else.",
     ),
     in_the_wild=(
-        "With `operator.add` an empty list clears nothing; a change to LangGraph's documentation says so because an error list that was never cleared sent an agent round until its recursion limit "
-        "(langchain-ai/docs, pull request 5585). Subgraphs that return what they were given double such a field at each level, as expected (langchain-ai/langgraph, issue 3648)."
+        "With `operator.add` an empty list clears nothing; a change to LangGraph's documentation says so "
+        "because an error list that was never cleared sent an agent round until its recursion limit "
+        "(langchain-ai/docs, pull request 5585). Subgraphs that return what they were given double such a "
+        "field at each level, as expected (langchain-ai/langgraph, issue 3648)."
     ),
     transfer=(
-        "Now two retrievers run in one superstep, and both return `hits`. LangGraph refuses that for a field that is overwritten: two values, one place. Which reducer keeps both and "
+        "Now two retrievers run in one superstep, and both return `hits`. LangGraph refuses that for a field "
+        "that is overwritten: two values, one place. Which reducer keeps both and "
         "still forgets the round before?"
     ),
     answer=(
-        "None that sees only two lists: it cannot know whether the second belongs to this round. Let each retriever write a field of its own, overwritten, and let the next node join them; or let a value say its "
-        "round, so that the reducer drops older ones. A reducer that drops duplicates by id keeps the list short for a while, and keeps the old passages too."
+        "None that sees only two lists: it cannot know whether the second belongs to this round. Let each "
+        "retriever write a field of its own, overwritten, and let the next node join them; or let a value say "
+        "its "
+        "round, so that the reducer drops older ones. A reducer that drops duplicates by id keeps the list "
+        "short for a while, and keeps the old passages too."
     ),
     pitfall=(
-        "They let the rewriter return `hits: []` once more, or cut the list down before it is graded (`hits[:4]`), which grades the first search for ever. Ask them for the length in the "
+        "They let the rewriter return `hits: []` once more, or cut the list down before it is graded "
+        "(`hits[:4]`), which grades the first search for ever. Ask them for the length in the "
         "state, and for the ids that the grader saw in round 2."
     ),
 )  # fmt: skip
@@ -199,7 +213,8 @@ def check(candidate: Builder) -> LabVerdict:
         if (verdict := _two_searches(request, found)) is not None:
             return verdict
     return passed(
-        f"one search: 4 passages in the state and {once.run.calls} calls; two searches: still 4, those of the second, and {twice.run.calls} calls, where the "
+        f"one search: 4 passages in the state and {once.run.calls} calls; two searches: still 4, those of the "
+        f"second, and {twice.run.calls} calls, where the "
         "piling graph makes 80"
     )
 
@@ -209,13 +224,15 @@ def _one_search(request: Request) -> LabVerdict | None:
     if len(held) > len({hit.chunk_id for hit in held}):
         return failed(
             "passages_multiply",
-            f"one search fetches 4 passages, and the state holds {len(held)} at the end. The field `hits` adds what a node returns to what it holds, and nodes return `hits` "
+            f"one search fetches 4 passages, and the state holds {len(held)} at the end. The field `hits` "
+            "adds what a node returns to what it holds, and nodes return `hits` "
             f"that they did not fetch. Let the nodes return only what they changed, and `hits` be overwritten",
         )
     if len(held) != K:
         return failed(
             "other_k",
-            f"one search leaves {len(held)} passages in the state, and it is to fetch {K}: is a `retrieve` of yours passed to `handbook.build`?",
+            f"one search leaves {len(held)} passages in the state, and it is to fetch {K}: is a `retrieve` of "
+            "yours passed to `handbook.build`?",
         )
     return None
 
@@ -226,24 +243,30 @@ def _two_searches(request: Request, found: int) -> LabVerdict | None:
     if done.ran("retrieve") != 2:
         return failed(
             "searched_once",
-            f"the first answer is not useful, and `retrieve` ran {done.ran('retrieve')} time(s). A useless answer is searched for again",
+            f"the first answer is not useful, and `retrieve` ran {done.ran('retrieve')} time(s). A useless "
+            "answer is searched for again",
         )
     wanted = [hit.chunk_id for hit in Shelf.of("larkspur").retrieve(QUERIES[1], found)]
     saw = f"a first search finds 4 passages and a second one {found}"
     if len(request.asked) != K + found:
         return failed(
             "old_passages_graded",
-            f"{saw}: the grader was asked {len(request.asked)} times and should be asked {K + found} times ({done.calls} calls); at the end the state holds {len(held)}. What the first search found is still "
-            "there when the second one is graded: a reducer that adds keeps it, and `hits: []` adds nothing to it",
+            f"{saw}: the grader was asked {len(request.asked)} times and should be asked {K + found} times "
+            f"({done.calls} calls); at the end the state holds {len(held)}. What the first search found is "
+            "still "
+            "there when the second one is graded: a reducer that adds keeps it, and `hits: []` adds nothing "
+            "to it",
         )
     if request.asked[K:] != wanted:
         return failed(
             "first_search_for_ever",
-            f"{saw}: in round 2 the grader was asked about {', '.join(request.asked[K:])}, and the second search found {', '.join(wanted)}",
+            f"{saw}: in round 2 the grader was asked about {', '.join(request.asked[K:])}, and the second "
+            f"search found {', '.join(wanted)}",
         )
     if [hit.chunk_id for hit in held] != wanted:
         return failed(
             "old_passages_kept",
-            f"{saw}: the grader saw the right ones, and the state still holds {len(held)} at the end. Whatever reads `hits` next gets them all",
+            f"{saw}: the grader saw the right ones, and the state still holds {len(held)} at the end. "
+            "Whatever reads `hits` next gets them all",
         )
     return None

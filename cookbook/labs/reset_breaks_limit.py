@@ -22,34 +22,46 @@ LAB = Lab(
     minutes=25,
     you_will="derive the recursion limit of a graph from its caps, so that it is wide enough for every request and still stops a loop by mistake",
     symptom=(
-        "After a small improvement (each new search may revise its draft three times, and no longer what the first one left) some requests end in "
+        "After a small improvement (each new search may revise its draft three times, and no longer what the "
+        "first one left) some requests end in "
         "`GraphRecursionError`, after most of their calls are paid. All tests had passed."
     ),
     task=(
-        "Write `recursion_limit(caps)` for the revise graph with the improvement in it: the smallest limit under which the longest request still ends. `caps.rewrites` "
-        "searches may follow the first one; each search is followed by a draft and at most `caps.revisions` revisions of it. LangGraph raises when the limit is "
-        "*reached*, whether or not the last node has run, so the limit is one more than the longest path has supersteps."
+        "Write `recursion_limit(caps)` for the revise graph with the improvement in it: the smallest limit "
+        "under which the longest request still ends. `caps.rewrites` "
+        "searches may follow the first one; each search is followed by a draft and at most `caps.revisions` "
+        "revisions of it. LangGraph raises when the limit is "
+        "*reached*, whether or not the last node has run, so the limit is one more than the longest path has "
+        "supersteps."
     ),
     hints=(
-        "Write the longest request down as a row of nodes and put brackets around what repeats. Which nodes run once, which once for each search, which once for "
+        "Write the longest request down as a row of nodes and put brackets around what repeats. Which nodes "
+        "run once, which once for each search, which once for "
         "each revision, and which between two searches?",
-        "The gate runs once. Each of the `caps.rewrites + 1` searches takes five nodes (retrieve, grade, generate, check_support, check_usefulness) and two for "
+        "The gate runs once. Each of the `caps.rewrites + 1` searches takes five nodes (retrieve, grade, "
+        "generate, check_support, check_usefulness) and two for "
         "each revision (revise, check_support). Between two searches runs rewrite. And one more.",
     ),
     in_the_wild=(
-        "Limits are mostly found by raising them: Tracer-Cloud/opensre, pull request 1606, goes from LangGraph's 25 to 50, because some investigations take longer. In martymcenroe/AssemblyZero, "
-        "issue 2790, one stage derives its limit from its caps and the next one passes none; the issue argued with a default of 25, and the installed one was 10,007. The "
+        "Limits are mostly found by raising them: Tracer-Cloud/opensre, pull request 1606, goes from "
+        "LangGraph's 25 to 50, because some investigations take longer. In martymcenroe/AssemblyZero, "
+        "issue 2790, one stage derives its limit from its caps and the next one passes none; the issue argued "
+        "with a default of 25, and the installed one was 10,007. The "
         "graph here is a published one, kept as it was in `cookbook/published/revise.py`."
     ),
     transfer=(
-        "A colleague sets the limit to 1,000 everywhere, \"so that it never disturbs\". Which of the labs of this notebook would have cost how much with it?"
+        "A colleague sets the limit to 1,000 everywhere, \"so that it never disturbs\". Which of the labs of "
+        "this notebook would have cost how much with it?"
     ),
     answer=(
-        "The first: the counter in the router makes one call for each superstep, 1,003 in a request instead of 13, and nobody sees an error before that. A limit that never disturbs "
-        "is no limit. One that follows from the caps is never reached by a request that keeps them, so that reaching it means one thing: a cap does not hold."
+        "The first: the counter in the router makes one call for each superstep, 1,003 in a request instead "
+        "of 13, and nobody sees an error before that. A limit that never disturbs "
+        "is no limit. One that follows from the caps is never reached by a request that keeps them, so that "
+        "reaching it means one thing: a cap does not hold."
     ),
     pitfall=(
-        "They return 37, the number for today's caps, and the first change of a cap brings the error back. Or they forget the one more, because a path of 36 nodes \"fits\" into 36."
+        "They return 37, the number for today's caps, and the first change of a cap brings the error back. Or "
+        "they forget the one more, because a path of 36 nodes \"fits\" into 36."
     ),
 )  # fmt: skip
 
@@ -122,12 +134,15 @@ def check(candidate: Limit) -> LabVerdict:
         caps = wide[0]
         return failed(
             "no_fuse",
-            f"{_named(caps)}: the longest request takes {needed[caps] - 1} supersteps and ends with a limit of {needed[caps]}; you return "
-            f"{given[caps]:,}. A loop that somebody adds by mistake runs {given[caps] - needed[caps]:,} supersteps more before anybody sees it",
+            f"{_named(caps)}: the longest request takes {needed[caps] - 1} supersteps and ends with a limit "
+            f"of {needed[caps]}; you return "
+            f"{given[caps]:,}. A loop that somebody adds by mistake runs {given[caps] - needed[caps]:,} "
+            "supersteps more before anybody sees it",
         )
     rows = ", ".join(f"{needed[caps]} for {_named(caps)}" for caps in _CASES[:3])
     return passed(
-        f"{rows}, and so on: in all {len(_CASES)} cases the longest request ends, and with one superstep less it would not"
+        f"{rows}, and so on: in all {len(_CASES)} cases the longest request ends, and with one superstep less "
+        "it would not"
     )
 
 
@@ -154,8 +169,10 @@ def _stopped(caps: Caps, limit: int, needed: int) -> str:
         return f"{_named(caps)}: you return {limit}, and a request takes {needed - 1} supersteps. "
     done = longest(caps, limit=limit)
     return (
-        f"{_named(caps)}: the longest request takes {needed - 1} supersteps; under your limit of {limit} it was stopped after "
-        f"{done.supersteps}, with an error in place of an answer and {done.calls} of {longest(caps).calls} calls paid. "
+        f"{_named(caps)}: the longest request takes {needed - 1} supersteps; under your limit of {limit} it "
+        "was stopped after "
+        f"{done.supersteps}, with an error in place of an answer and {done.calls} of {longest(caps).calls} "
+        "calls paid. "
     )
 
 

@@ -24,36 +24,49 @@ LAB = Lab(
     minutes=20,
     you_will="let a loop remember what it has judged, for this question and for no other",
     symptom=(
-        "Questions that the handbook does not answer are the dearest of all. The query is rewritten twice, and each time the "
+        "Questions that the handbook does not answer are the dearest of all. The query is rewritten twice, "
+        "and each time the "
         "same five passages come back and are graded again."
     ),
     task=(
-        "Write the node `grade(state, judges)`. The state has one more field, `judged`: a dict from chunk id to `Relevance`, empty when a request starts. A passage is graded "
-        "**once** in a request, with `judges.relevance(question, hit)`. Return `kept`, those of `state[\"hits\"]` that are relevant (also when they were judged in an earlier round), and `judged`, "
-        "with the verdicts of this round added. Nothing that the caller handed in may be changed, and nothing may be remembered from one request to the next: a passage that "
+        "Write the node `grade(state, judges)`. The state has one more field, `judged`: a dict from chunk id "
+        "to `Relevance`, empty when a request starts. A passage is graded "
+        "**once** in a request, with `judges.relevance(question, hit)`. Return `kept`, those of "
+        "`state[\"hits\"]` that are relevant (also when they were judged in an earlier round), and `judged`, "
+        "with the verdicts of this round added. Nothing that the caller handed in may be changed, and nothing "
+        "may be remembered from one request to the next: a passage that "
         "is irrelevant to one question can answer another."
     ),
     hints=(
         "In the trace, count the different passages. Which of the three rounds learned something?",
-        "`judged = dict(state[\"judged\"])` is a copy. For each hit whose `chunk_id` is not in it, ask and note the verdict. Then `kept` is a line: the hits whose noted verdict "
+        "`judged = dict(state[\"judged\"])` is a copy. For each hit whose `chunk_id` is not in it, ask and "
+        "note the verdict. Then `kept` is a line: the hits whose noted verdict "
         "is `Relevance.RELEVANT`.",
     ),
     in_the_wild=(
-        "LangGraph's Self-RAG example (langchain-ai/langgraph, `examples/rag/langgraph_self_rag.ipynb`) grades all that is found after each `transform_query`, with one call for each document. "
-        "noi-techpark/stuart-chatbot, issue 5, sees the same chunk in first place after every follow-up question and proposes to exclude what was found before. The graph here is a published one, kept as it was in "
+        "LangGraph's Self-RAG example (langchain-ai/langgraph, `examples/rag/langgraph_self_rag.ipynb`) "
+        "grades all that is found after each `transform_query`, with one call for each document. "
+        "noi-techpark/stuart-chatbot, issue 5, sees the same chunk in first place after every follow-up "
+        "question and proposes to exclude what was found before. The graph here is a published one, kept as "
+        "it was in "
         "`cookbook/published/handbook.py`."
     ),
     transfer=(
-        "Eight calls are left, and two of them rewrote the question into itself. Which two signs could have stopped the request sooner, and which of them also stops a rewriter that "
+        "Eight calls are left, and two of them rewrote the question into itself. Which two signs could have "
+        "stopped the request sooner, and which of them also stops a rewriter that "
         "says the same in other words?"
     ),
     answer=(
-        "The query: if it was tried before, its passages are known without a search. And the ids: if a search brings no passage that is not in `judged`, nothing "
-        "was learned from it. The second also stops the synonym, and a corpus that is smaller than the retriever's k. Then either end the loop, or exclude the seen ids so that "
-        "the next search must look further down. The handbook graph of this cookbook does the first (`was_tried` in `cookbook/systems/state.py`)."
+        "The query: if it was tried before, its passages are known without a search. And the ids: if a search "
+        "brings no passage that is not in `judged`, nothing "
+        "was learned from it. The second also stops the synonym, and a corpus that is smaller than the "
+        "retriever's k. Then either end the loop, or exclude the seen ids so that "
+        "the next search must look further down. The handbook graph of this cookbook does the first "
+        "(`was_tried` in `cookbook/systems/state.py`)."
     ),
     pitfall=(
-        "They skip what was seen, and with it the passage that was relevant in round 1: the answer then is written from nothing. Or they remember verdicts in a "
+        "They skip what was seen, and with it the passage that was relevant in round 1: the answer then is "
+        "written from nothing. Or they remember verdicts in a "
         "dict outside the state, and the second customer gets the verdicts on the first one's question."
     ),
 )  # fmt: skip
@@ -166,7 +179,8 @@ def check(candidate: Grade) -> LabVerdict:
     if start["judged"]:
         return failed(
             "input_changed",
-            f"the caller's own `judged` was empty, and holds {len(start['judged'])} verdicts after the request. The next request that starts "
+            f"the caller's own `judged` was empty, and holds {len(start['judged'])} verdicts after the "
+            "request. The next request that starts "
             'from this state begins with them. Write into a copy, `dict(state["judged"])`, and return that',
         )
     other = ask(candidate, CANCELLED, query=PRICE)
@@ -174,13 +188,15 @@ def check(candidate: Grade) -> LabVerdict:
         if missing := [hit.chunk_id for hit in found if hit.chunk_id not in dict(request.asked)]:
             return failed(
                 "remembered_between_requests",
-                f"the first search of {saw} finds {len(found)} passages, and the grader was not asked about {len(missing)} of them ({missing[0]}, ...). "
+                f"the first search of {saw} finds {len(found)} passages, and the grader was not asked about "
+                f"{len(missing)} of them ({missing[0]}, ...). "
                 'It must judge each for this question. Where are the verdicts kept, if not in `state["judged"]`?',
             )
     if other.run.state["status"] is not Status.ANSWERED or not other.run.state["kept"]:
         return failed(
             "new_passages_not_graded",
-            f"the second search finds passages that the first did not, two of them relevant. The grader was asked about {other.different} passages in both, and "
+            "the second search finds passages that the first did not, two of them relevant. The grader was "
+            f"asked about {other.different} passages in both, and "
             f"`kept` holds {len(other.run.state['kept'])}. Grade what has no verdict yet, in every round",
         )
     if (verdict := _graded_once(other, "the second search finds other passages")) is not None:
@@ -191,11 +207,14 @@ def check(candidate: Grade) -> LabVerdict:
     if len(again.run.state["kept"]) != 2 or again.run.state["reason"] is not Reason.NOT_USEFUL:
         return failed(
             "relevant_forgotten",
-            f"three searches find the same passages, and two of them are relevant. After the last, `kept` holds {len(again.run.state['kept'])}, and the request is refused "
-            f"as '{again.run.state['reason']}'. A passage that was relevant in round 1 is relevant still: look its verdict up and keep it",
+            "three searches find the same passages, and two of them are relevant. After the last, `kept` "
+            f"holds {len(again.run.state['kept'])}, and the request is refused "
+            f"as '{again.run.state['reason']}'. A passage that was relevant in round 1 is relevant still: "
+            "look its verdict up and keep it",
         )
     return passed(
-        f"nothing relevant: {len(price.asked)} grades and {price.run.calls} calls, where the published node makes 15 and 18; what is new is graded, what was "
+        f"nothing relevant: {len(price.asked)} grades and {price.run.calls} calls, where the published node "
+        "makes 15 and 18; what is new is graded, what was "
         "relevant is kept, and the next question starts from nothing"
     )
 
@@ -205,7 +224,8 @@ def _graded_once(request: Request, saw: str) -> LabVerdict | None:
     if len(request.asked) > request.different:
         return failed(
             "graded_again",
-            f"{saw}: {len(request.asked)} grades were paid for, of {request.different} passages ({request.run.calls} calls). When the request ends `judged` holds "
+            f"{saw}: {len(request.asked)} grades were paid for, of {request.different} passages "
+            f"({request.run.calls} calls). When the request ends `judged` holds "
             f'{len(noted)} verdicts. Ask about a passage whose `chunk_id` is not in `state["judged"]`, note the verdict, and return `judged`',
         )
     return None

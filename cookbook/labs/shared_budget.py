@@ -23,35 +23,49 @@ LAB = Lab(
     minutes=20,
     you_will="give each loop a counter and a cap of its own, and say what the caps allow a request to cost in all",
     symptom=(
-        "A question that needs a second query never gets a second draft, and one that needs a second draft never gets a second query. Each works alone; "
+        "A question that needs a second query never gets a second draft, and one that needs a second draft "
+        "never gets a second query. Each works alone; "
         "the caps allow two of both."
     ),
     task=(
-        "Write `build_graph(judges, caps)`: the same graph, in which a request may rewrite `caps.rewrites` times **and** regenerate `caps.regenerations` times, and neither "
-        "more. When no regeneration is left and the draft is not supported, it is refused, as now. The state has a field for each: `rewrites` and `regenerations`. "
-        "`handbook.build(judges, caps=caps, regenerate=my_node, after_support=my_router)` compiles the published graph with your functions in place of its own. A node "
-        "takes `(state, judges)` and returns the fields it changes, a router `(state, caps)` and only reads. `handbook.regenerate(state, judges)` is still there to be called."
+        "Write `build_graph(judges, caps)`: the same graph, in which a request may rewrite `caps.rewrites` "
+        "times **and** regenerate `caps.regenerations` times, and neither "
+        "more. When no regeneration is left and the draft is not supported, it is refused, as now. The state "
+        "has a field for each: `rewrites` and `regenerations`. "
+        "`handbook.build(judges, caps=caps, regenerate=my_node, after_support=my_router)` compiles the "
+        "published graph with your functions in place of its own. A node "
+        "takes `(state, judges)` and returns the fields it changes, a router `(state, caps)` and only reads. "
+        "`handbook.regenerate(state, judges)` is still there to be called."
     ),
     hints=(
-        "In the trace, read the column *what it returned* and follow `rewrites`. Which node counts there that does not rewrite?",
-        "The node returns what `handbook.regenerate(state, judges)` returns and `\"regenerations\": state[\"regenerations\"] + 1`. The router compares "
+        "In the trace, read the column *what it returned* and follow `rewrites`. Which node counts there that "
+        "does not rewrite?",
+        "The node returns what `handbook.regenerate(state, judges)` returns and `\"regenerations\": "
+        "state[\"regenerations\"] + 1`. The router compares "
         "`state[\"regenerations\"]` with `caps.regenerations`; nothing about rewrites stands in either.",
     ),
     in_the_wild=(
-        "In pubky/pubky-nexus, issue 947, one `retry_count` serves two budgets: an event may wait eleven times for a missing dependency, and then one network error ends it "
-        "for good, because ten are allowed. A review of joshuaswarren/remnic, pull request 1735, found the same in a client: waiting for a usage limit used up the attempts that were meant "
+        "In pubky/pubky-nexus, issue 947, one `retry_count` serves two budgets: an event may wait eleven "
+        "times for a missing dependency, and then one network error ends it "
+        "for good, because ten are allowed. A review of joshuaswarren/remnic, pull request 1735, found the "
+        "same in a client: waiting for a usage limit used up the attempts that were meant "
         "for errors."
     ),
     transfer=(
-        "With a counter for each loop the caps are 2 and 2, and k is 5. How many calls can one request make at most, and what happens to that number when somebody adds a third loop?"
+        "With a counter for each loop the caps are 2 and 2, and k is 5. How many calls can one request make "
+        "at most, and what happens to that number when somebody adds a third loop?"
     ),
     answer=(
-        "31: the gate, three rounds of five grades, a draft and two checks, two rewrites between them, and twice a draft with its check. A third loop inside the others multiplies, beside "
-        "them it adds; in both cases nobody will do the sum again. So let the program do it: one budget of calls for the whole request, computed from the caps and enforced "
-        "where calls are made (`Budget` in `cookbook/providers/meter.py`), so that a cap that does not hold is an error and no bill."
+        "31: the gate, three rounds of five grades, a draft and two checks, two rewrites between them, and "
+        "twice a draft with its check. A third loop inside the others multiplies, beside "
+        "them it adds; in both cases nobody will do the sum again. So let the program do it: one budget of "
+        "calls for the whole request, computed from the caps and enforced "
+        "where calls are made (`Budget` in `cookbook/providers/meter.py`), so that a cap that does not hold "
+        "is an error and no bill."
     ),
     pitfall=(
-        "They raise the shared cap to four, and both questions work; then a question about nothing rewrites four times. Or they reset the counter on the way into the other loop, and it "
+        "They raise the shared cap to four, and both questions work; then a question about nothing rewrites "
+        "four times. Or they reset the counter on the way into the other loop, and it "
         "never ends. Ask for the most expensive request of each version."
     ),
 )  # fmt: skip
@@ -157,7 +171,8 @@ def check(candidate: Builder) -> LabVerdict:
         if (verdict := _both(done, caps, "regenerations", "rewrites")) is not None:
             return verdict
     return passed(
-        f"two rewrites and two regenerations in one request, in either order, and with caps of 1 and 3 as many; the dearest request makes "
+        "two rewrites and two regenerations in one request, in either order, and with caps of 1 and 3 as "
+        "many; the dearest request makes "
         f"{dearest(candidate).calls} calls, and the caps allow {most_calls(Caps())}"
     )
 
@@ -178,7 +193,8 @@ _ALONE: tuple[Callable[[Builder, Caps], Run], ...] = (
 
 def _saw(done: Run, caps: Caps) -> str:
     return (
-        f"caps.rewrites is {caps.rewrites} and caps.regenerations {caps.regenerations}; in one request rewrite ran {times(done, 'rewrite')} and "
+        f"caps.rewrites is {caps.rewrites} and caps.regenerations {caps.regenerations}; in one request "
+        f"rewrite ran {times(done, 'rewrite')} and "
         f"regenerate {times(done, 'regenerate')} ({done.calls} calls)"
     )
 
@@ -189,13 +205,15 @@ def _within(done: Run, caps: Caps) -> LabVerdict | None:
     if done.ran("rewrite") > caps.rewrites:
         return failed(
             "too_many_rewrites",
-            f"{saw}{'' if done.ended else ' and the check stopped it'}. Each loop has a cap of its own, and may not have what another leaves: what "
+            f"{saw}{'' if done.ended else ' and the check stopped it'}. Each loop has a cap of its own, and "
+            "may not have what another leaves: what "
             "moves `rewrites`, and what is it compared with?",
         )
     if done.ran("regenerate") > caps.regenerations:
         return failed(
             "too_many_regenerations",
-            f"{saw}{'' if done.ended else ' and the check stopped it'}, and `regenerations` stands at {done.state['regenerations']}. Does the node "
+            f"{saw}{'' if done.ended else ' and the check stopped it'}, and `regenerations` stands at "
+            f"{done.state['regenerations']}. Does the node "
             "`regenerate` return it, one higher each time, and does nothing set it back?",
         )
     if (drafts := sum(step.calls for step in done.trace.steps if step.node == "regenerate")) < done.ran(
@@ -203,13 +221,15 @@ def _within(done: Run, caps: Caps) -> LabVerdict | None:
     ):
         return failed(
             "nothing_rewritten",
-            f"{saw}, and the writer was asked {drafts} times in it: the judge was shown the draft that it had rejected. Return what "
+            f"{saw}, and the writer was asked {drafts} times in it: the judge was shown the draft that it had "
+            "rejected. Return what "
             "`handbook.regenerate(state, judges)` returns, and the counter with it",
         )
     if done.state["support"] is NONE and done.state["status"] is Status.ANSWERED:
         return failed(
             "rejected_and_answered",
-            f"{saw}; the last draft was rejected and went out with status 'answered'. When no regeneration is left `after_support` names `refuse`, as it did",
+            f"{saw}; the last draft was rejected and went out with status 'answered'. When no regeneration is "
+            "left `after_support` names `refuse`, as it did",
         )
     return None
 
@@ -220,7 +240,10 @@ def _both(done: Run, caps: Caps, first: str, second: str) -> LabVerdict | None:
         return None
     return failed(
         f"{first}_eat_{second}",
-        f"{_saw(done, caps)}. The request needed all the {first} and then all the {second}, and ended with status "
-        f"'{done.state['status']}'; it held `rewrites` {done.state['rewrites']} and `regenerations` {done.state['regenerations']}. What one loop "
-        "spends, the other has not got: count each in its own field, in its own node, and compare it with its own cap",
+        f"{_saw(done, caps)}. The request needed all the {first} and then all the {second}, and ended with "
+        "status "
+        f"'{done.state['status']}'; it held `rewrites` {done.state['rewrites']} and `regenerations` "
+        f"{done.state['regenerations']}. What one loop "
+        "spends, the other has not got: count each in its own field, in its own node, and compare it with its "
+        "own cap",
     )

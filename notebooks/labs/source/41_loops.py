@@ -97,8 +97,9 @@ draw_graph(graph, trace=stuck.trace, mark=[("check_support", "regenerate")])
 # %% [markdown]
 # ### The symptom
 #
-# What a router assigns to its state is thrown away, as the first lab shows. Somebody found a way around it: the router keeps a *list* of the
-# rejected drafts and appends to it. One request, with a judge that always says no and two regenerations allowed:
+# What a router assigns to its state is thrown away, as the first lab shows. Somebody found a way around it: the
+# router keeps a *list* of the rejected drafts and appends to it. One request, with a judge that always says no and
+# two regenerations allowed:
 
 # %%
 from cookbook.labs.half_true_router_write import fresh_state, serve
@@ -113,9 +114,9 @@ print(
 assert (alone.calls, alone.ran("regenerate")) == (13, 2)
 
 # %% [markdown]
-# Two regenerations, as allowed, and an end. The test is green. Then it is deployed, in a service that makes its first state
-# once, when it starts, and begins each request from it. Five customers, each with a judge that rejects the first draft and
-# accepts the second:
+# Two regenerations, as allowed, and an end. The test is green. Then it is deployed, in a service that makes its
+# first state once, when it starts, and begins each request from it. Five customers, each with a judge that rejects
+# the first draft and accepts the second:
 
 # %%
 from cookbook.published.models import in_turn
@@ -139,11 +140,11 @@ print(bill(served[0].trace))
 # %% [markdown]
 # ### Predict before you look
 #
-# 1. The service makes a copy of the state for each request: `{**start, "question": ...}`. How many lists named `rejected` are there
-#    after five requests?
+# 1. The service makes a copy of the state for each request: `{**start, "question": ...}`. How many lists named
+#    `rejected` are there after five requests?
 # 2. How many drafts does `start["rejected"]` hold?
-# 3. A request whose judge always says no is paused before each regeneration, so that a person may look, and goes on from its
-#    checkpoint. How often does it regenerate?
+# 3. A request whose judge always says no is paused before each regeneration, so that a person may look, and goes on
+#    from its checkpoint. How often does it regenerate?
 #
 # ### The trace
 
@@ -169,9 +170,9 @@ assert len(start["rejected"]) == 5
 print([step.node for done in served for step in done.trace.steps if "rejected:" in step.note])
 
 # %% [markdown]
-# None did, and there is one list, with five drafts in it. The copy of a dict holds the same lists as the dict, LangGraph passes on what
-# it was given, and the router appends to it: for this request, for the caller, and for everybody who comes after. The third
-# customer starts with a budget that is used up.
+# None did, and there is one list, with five drafts in it. The copy of a dict holds the same lists as the dict,
+# LangGraph passes on what it was given, and the router appends to it: for this request, for the caller, and for
+# everybody who comes after. The third customer starts with a budget that is used up.
 #
 # A checkpoint goes the other way. It stores what nodes *return*, and no node returns this field:
 
@@ -182,8 +183,8 @@ print(f"after {len(resumed.rows)} pauses we stopped it; it had ended: {resumed.e
 assert (len(resumed.rows), resumed.ended) == (10, False)
 
 # %% [markdown]
-# So the count is kept where it should be forgotten, and forgotten where it should be kept. Here is the third customer's request: after its
-# first *no* it takes the red edge, which is for a *yes* or a used-up budget.
+# So the count is kept where it should be forgotten, and forgotten where it should be kept. Here is the third
+# customer's request: after its first *no* it takes the red edge, which is for a *yes* or a used-up budget.
 
 # %%
 from cookbook.draw import draw_graph
@@ -205,9 +206,9 @@ draw_graph(build(Judges(), Caps()), trace=served[2].trace, mark=[("check_support
 # %% [markdown]
 # ### The symptom
 #
-# There are two loops in the handbook graph: a search that finds nothing relevant is made again with another query, and a draft that
-# is not supported is written again. Two of each are allowed. In this request the third search finds the passages, and the judge
-# rejects the first draft from them and would accept the second.
+# There are two loops in the handbook graph: a search that finds nothing relevant is made again with another query,
+# and a draft that is not supported is written again. Two of each are allowed. In this request the third search
+# finds the passages, and the judge rejects the first draft from them and would accept the second.
 
 # %%
 from cookbook.published.handbook import Caps
@@ -231,8 +232,8 @@ print(bill(done.trace))
 # %% [markdown]
 # ### Predict before you look
 #
-# 1. Another question: the first search finds passages, the judge rejects two drafts, accepts the third, and finds it not useful. How many
-#    of the two rewrites does it get?
+# 1. Another question: the first search finds passages, the judge rejects two drafts, accepts the third, and finds
+#    it not useful. How many of the two rewrites does it get?
 # 2. How many calls would the request above have made, had it been answered?
 #
 # Write down two numbers.
@@ -246,7 +247,8 @@ from cookbook.show import show_table
 show_table(supersteps(done)[-6:])
 
 # %% [markdown]
-# `rewrites` stands at 2 when the draft is rejected. That is right, and no reason not to write another draft. The other order:
+# `rewrites` stands at 2 when the draft is rejected. That is right, and no reason not to write another draft. The
+# other order:
 
 # %%
 from cookbook.schema import Usefulness
@@ -260,8 +262,8 @@ show_table(supersteps(other)[-6:])
 assert (other.calls, other.ran("rewrite"), other.ran("regenerate")) == (13, 0, 2)
 
 # %% [markdown]
-# `rewrites` stands at 2 again, and nothing was rewritten. Each loop works alone; whoever comes second finds the counter used up.
-# The red edge is the one that was closed to the first request.
+# `rewrites` stands at 2 again, and nothing was rewritten. Each loop works alone; whoever comes second finds the
+# counter used up. The red edge is the one that was closed to the first request.
 
 # %%
 from cookbook.draw import draw_graph
@@ -286,10 +288,10 @@ draw_graph(graph, trace=done.trace, mark=[("check_support", "regenerate")])
 # %% [markdown]
 # ### The symptom
 #
-# The revise graph takes out of a draft what is not supported, three times at most, and rewrites the query twice at most. As it
-# was published, the three revisions were for all searches together, so that a bad first draft left none for the later ones. That
-# was improved: a new query starts a new count. The limit stayed at 25, which had always been enough. The longest request, before
-# and after:
+# The revise graph takes out of a draft what is not supported, three times at most, and rewrites the query twice at
+# most. As it was published, the three revisions were for all searches together, so that a bad first draft left none
+# for the later ones. That was improved: a new query starts a new count. The limit stayed at 25, which had always
+# been enough. The longest request, before and after:
 
 # %%
 from cookbook.labs.reset_breaks_limit import longest
@@ -332,8 +334,9 @@ show_table([{"search": n, "supersteps": len(row.split()), "nodes": row} for n, r
 assert (whole.calls, whole.supersteps) == (45, 36)
 
 # %% [markdown]
-# Twelve with the gate, eleven, eleven, and the two rewrites between them: 36. Before, the second and the third search had no revisions and took
-# five each: 24, and the limit was 25. It was never chosen for this graph. The red edge is the one that got longer.
+# Twelve with the gate, eleven, eleven, and the two rewrites between them: 36. Before, the second and the third
+# search had no revisions and took five each: 24, and the limit was 25. It was never chosen for this graph. The red
+# edge is the one that got longer.
 
 # %%
 from cookbook.draw import draw_graph

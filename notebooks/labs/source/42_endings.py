@@ -40,8 +40,8 @@ print(bill(asked.run.trace))
 #
 # ### The trace
 #
-# A row for each node in the order in which they ran. The last column says what the node returned; whatever is not in it
-# was not changed.
+# A row for each node in the order in which they ran. The last column says what the node returned; whatever is not
+# in it was not changed.
 
 # %%
 from cookbook.labs.kit import supersteps
@@ -49,9 +49,9 @@ from cookbook.labs.kit import supersteps
 show_table(supersteps(asked.run))
 
 # %% [markdown]
-# Three searches, five grades for each of them, and `kept: 0` three times: the grader did its work. Then, in row 10, a draft is
-# written from nothing. In row 11 the support check returns *fully*, and the calls stand still at 19: it asked nobody. Here is
-# what each kind of judge was asked:
+# Three searches, five grades for each of them, and `kept: 0` three times: the grader did its work. Then, in row 10,
+# a draft is written from nothing. In row 11 the support check returns *fully*, and the calls stand still at 19: it
+# asked nobody. Here is what each kind of judge was asked:
 
 # %%
 show_table([{"kind of call": kind, "calls": n} for kind, n in asked.judges.calls.items()])
@@ -64,8 +64,8 @@ assert asked.judges.calls["support"] == 0
 # %% broken: cookbook.published.handbook.check_support
 
 # %% [markdown]
-# With nothing kept it asks nobody and says *fully*. And whatever it says comes late: the draft is written by then, and
-# paid for. The red edge is the one that should not have been taken.
+# With nothing kept it asks nobody and says *fully*. And whatever it says comes late: the draft is written by then,
+# and paid for. The red edge is the one that should not have been taken.
 
 # %%
 from cookbook.draw import draw_graph
@@ -75,7 +75,8 @@ graph = empty_context_pass.broken()(Judges(), Caps())
 draw_graph(graph, trace=asked.run.trace, mark=[("grade", "generate")])
 
 # %% [markdown]
-# Three times the router behind `grade` was asked where to go. Twice it named `rewrite`; the third time no rewrite was left.
+# Three times the router behind `grade` was asked where to go. Twice it named `rewrite`; the third time no rewrite
+# was left.
 
 # %% broken: cookbook.published.handbook.after_grades
 
@@ -88,9 +89,9 @@ draw_graph(graph, trace=asked.run.trace, mark=[("grade", "generate")])
 # %% [markdown]
 # ### The symptom
 #
-# This is the handbook graph with its loop mended: `regenerate` counts itself, so that it runs twice at most. The writer
-# invents three answers to a question that the handbook answers differently (the owner can export, for 30 days), and
-# the support judge rejects each of them.
+# This is the handbook graph with its loop mended: `regenerate` counts itself, so that it runs twice at most. The
+# writer invents three answers to a question that the handbook answers differently (the owner can export, for 30
+# days), and the support judge rejects each of them.
 
 # %%
 from cookbook.published.handbook import Caps
@@ -130,9 +131,9 @@ from cookbook.labs.kit import supersteps
 show_table(supersteps(asked.run))
 
 # %% [markdown]
-# Rows 5, 7 and 9 are the three rejections. After the first two a new draft is written. After the third the draft goes to
-# `check_usefulness`, where drafts go that are supported: it is asked whether the answer is useful, and a lie is often
-# useful. The red edge is taken once, with `support: none`.
+# Rows 5, 7 and 9 are the three rejections. After the first two a new draft is written. After the third the draft
+# goes to `check_usefulness`, where drafts go that are supported: it is asked whether the answer is useful, and a
+# lie is often useful. The red edge is taken once, with `support: none`.
 
 # %%
 from cookbook.draw import draw_graph
@@ -159,8 +160,8 @@ draw_graph(graph, trace=asked.run.trace, mark=[("check_support", "check_usefulne
 # ### The symptom
 #
 # The revise graph asks two judges about each draft: whether the passages support it, with quotes as evidence, and
-# whether it resolves the question. A supported draft that is not useful sends the query to be rewritten, and the search starts
-# again. We ask whether data can be exported *after* a plan was cancelled:
+# whether it resolves the question. A supported draft that is not useful sends the query to be rewritten, and the
+# search starts again. We ask whether data can be exported *after* a plan was cancelled:
 
 # %%
 from cookbook.labs.good_answer_overwritten import FULLY, GROUNDED
@@ -183,7 +184,8 @@ print(bill(done.trace))
 # %% [markdown]
 # ### Predict before you look
 #
-# The field `found` is new, and meant for a draft that is supported and does not resolve the question; nothing fills it yet.
+# The field `found` is new, and meant for a draft that is supported and does not resolve the question; nothing fills
+# it yet.
 #
 # 1. How often was the support judge asked, and about which text?
 # 2. How many drafts were written, and what became of them?
@@ -197,9 +199,10 @@ from cookbook.labs.kit import supersteps
 show_table(supersteps(done))
 
 # %% [markdown]
-# One draft, judged twice: supported, and not useful, because it does not say whether a customer who has cancelled may still
-# do it. The second search finds nothing relevant, and the last node writes a refusal over the only thing that fifteen
-# calls have found. It names two fields. The others keep what they held: verdicts on a text that is gone.
+# One draft, judged twice: supported, and not useful, because it does not say whether a customer who has cancelled
+# may still do it. The second search finds nothing relevant, and the last node writes a refusal over the only thing
+# that fifteen calls have found. It names two fields. The others keep what they held: verdicts on a text that is
+# gone.
 
 # %%
 from cookbook.draw import draw_graph

@@ -3,9 +3,9 @@
 # %% [markdown]
 # ### The symptom
 #
-# This loop answers from a digest of a paper. An entailment model says whether the passages support the draft; if not, or if
-# the draft is not useful, it is written once more. The writer runs at temperature 0, so the same prompt gives the same text. Ours
-# is mistaken at first, and mends its draft when it is told what is wrong with it.
+# This loop answers from a digest of a paper. An entailment model says whether the passages support the draft; if
+# not, or if the draft is not useful, it is written once more. The writer runs at temperature 0, so the same prompt
+# gives the same text. Ours is mistaken at first, and mends its draft when it is told what is wrong with it.
 
 # %%
 request = blind_regeneration.ask(blind_regeneration.broken())
@@ -40,8 +40,8 @@ from cookbook.show import show_table
 show_table(request.rows)
 
 # %% [markdown]
-# The two rows are the same. One call to write and one to judge were paid for a text that was known. (The entailment model is
-# no LLM and costs no call.) The red edge goes back to the writer with empty hands:
+# The two rows are the same. One call to write and one to judge were paid for a text that was known. (The entailment
+# model is no LLM and costs no call.) The red edge goes back to the writer with empty hands:
 
 # %%
 from cookbook.draw import draw_graph
@@ -65,8 +65,9 @@ draw_graph(graph, trace=request.run.trace, mark=[("check_usefulness", "generate"
 # %% [markdown]
 # ### The symptom
 #
-# No passage of the handbook names a price. The graph searches, grades five passages with one call each, rewrites the query,
-# and searches again, three times in all; then it refuses, as it should. The rewriter here says the question again.
+# No passage of the handbook names a price. The graph searches, grades five passages with one call each, rewrites
+# the query, and searches again, three times in all; then it refuses, as it should. The rewriter here says the
+# question again.
 
 # %%
 request = same_passages_again.ask(same_passages_again.broken(), same_passages_again.PRICE)
@@ -86,8 +87,8 @@ print(bill(request.run.trace))
 #
 # 1. How many of the eighteen calls graded a passage, and how many different passages were graded?
 # 2. If each passage were graded once, what would the refusal cost?
-# 3. A grader at temperature 0 was asked three times about the same passage and the same question. Can the third reply
-#    be of any use?
+# 3. A grader at temperature 0 was asked three times about the same passage and the same question. Can the third
+#    reply be of any use?
 #
 # ### The trace
 
@@ -98,7 +99,8 @@ show_table(request.rows)
 assert (len(request.asked), request.different) == (15, 5)
 
 # %% [markdown]
-# Ten of fifteen grades were known before they were paid for. The red edge was taken three times with the same five passages.
+# Ten of fifteen grades were known before they were paid for. The red edge was taken three times with the same five
+# passages.
 
 # %%
 from cookbook.draw import draw_graph
@@ -122,8 +124,9 @@ draw_graph(graph, trace=request.run.trace, mark=[("retrieve", "grade")])
 # %% [markdown]
 # ### The symptom
 #
-# The handbook is cut into windows of four sentences, and a window begins at each sentence: neighbours share three. So nothing that
-# belongs together is cut apart. Five windows are found for a question, and the grader, asked about each, calls all of them relevant.
+# The handbook is cut into windows of four sentences, and a window begins at each sentence: neighbours share three.
+# So nothing that belongs together is cut apart. Five windows are found for a question, and the grader, asked about
+# each, calls all of them relevant.
 
 # %%
 request = overlapping_windows.ask(overlapping_windows.broken())
@@ -165,8 +168,8 @@ for row in sorted(request.rows, key=lambda row: row["from"]):
     print(f"{row['passage']:18}", " " * (row["from"] // 10) + "#" * ((row["to"] - row["from"]) // 10))
 
 # %% [markdown]
-# The sentences in the middle were judged four times. A search for five passages has brought one, and room for four others was
-# lost. This is the code that hands the windows on to the grader:
+# The sentences in the middle were judged four times. A search for five passages has brought one, and room for four
+# others was lost. This is the code that hands the windows on to the grader:
 
 # %% broken
 
@@ -182,9 +185,9 @@ for row in sorted(request.rows, key=lambda row: row["from"]):
 # %% [markdown]
 # ### The symptom
 #
-# This is the handbook graph after a tidy-up: the nodes return the whole state, so that nothing gets lost, and the list of passages
-# adds what it is given, so that nothing gets overwritten. The retriever fetches four passages. Three requests: one whose first
-# answer is useful, one that needs a second search, one that needs a third.
+# This is the handbook graph after a tidy-up: the nodes return the whole state, so that nothing gets lost, and the
+# list of passages adds what it is given, so that nothing gets overwritten. The retriever fetches four passages.
+# Three requests: one whose first answer is useful, one that needs a second search, one that needs a third.
 
 # %%
 from cookbook.show import show_table
@@ -230,9 +233,9 @@ show_table(piled[1].rows)
 assert [row["hits in the state"] for row in piled[1].rows][:6] == [0, 4, 8, 16, 32, 64]
 
 # %% [markdown]
-# `retrieve` fetched four. Each node after it returned the passages that it was given, along with everything else, and the field added them to
-# those that were there: 4, 8, 16, 32, 64. An empty list clears nothing, because 64 plus nothing is 64. Then come four new ones, and the grader is asked about
-# all 68.
+# `retrieve` fetched four. Each node after it returned the passages that it was given, along with everything else,
+# and the field added them to those that were there: 4, 8, 16, 32, 64. An empty list clears nothing, because 64 plus
+# nothing is 64. Then come four new ones, and the grader is asked about all 68.
 
 # %%
 from cookbook.draw import draw_graph
