@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache as remembered
 from math import exp
 from threading import Lock
 from typing import Any, Literal, TypeVar
@@ -34,6 +35,10 @@ ALTERNATIVES = 10
 PAUSE = 0.5
 """Seconds before the first retry; doubled for each further one."""
 
+LEAST_MASS = 0.1
+"""What the labels must have together among all first tokens: below it the model says something else ("cannot tell"),
+and a ratio of remainders is no verdict. In the recordings yes and no have 0.89 at least."""
+
 _charging = Lock()
 _without_logprobs: set[str] = set()  # models that were asked for log-probabilities and gave none
 
@@ -48,6 +53,18 @@ class Choice:
     probability: float | None = None
     probabilities: Mapping[str, float] = field(default_factory=dict)
     mass: float | None = None
+
+
+class Word(BaseModel):
+    """A verdict as an object, whatever it says: which words count is decided in one place, ``parse_label``."""
+
+    verdict: str
+
+
+@remembered
+def _one_of(words: tuple[str, ...]) -> type[BaseModel]:
+    """The form that asks for one of these words."""
+    return create_model("Verdict", verdict=(Literal[words], ...))  # type: ignore[arg-type]
 
 
 class LLMClient:
@@ -122,29 +139,26 @@ class LLMClient:
     def ask(self, messages: Messages, schema: type[Model], *, max_tokens: int) -> Model:
         """The reply as an instance of ``schema``. Held to the schema by the provider where it can, and
         validated here always: ReplyUnparsable or ReplyTruncated otherwise. Never asked a second time."""
-        form = parse.schema_of(schema)
-        if not gateway.enforces_schema(self._target.model):
-            messages = parse.with_schema(messages, form)
-        reply = self.complete(messages, max_tokens=max_tokens, schema=form)
-        parse.require_whole(reply, max_tokens)
-        return parse.parse_reply(reply.text, schema, model=self.chat_model)
+        text = self._held_to(schema, messages, max_tokens)
+        return parse.parse_reply(text, schema, model=self.chat_model)
 
     def decide(self, messages: Messages, labels: Mapping[str, Sequence[str]]) -> Choice:
         """Choose among labels, each given with the words that state it: ``{"relevant": ["yes"], ...}``.
 
         One output token where the provider returns log-probabilities: the probabilities of a
         label's spellings are added, a word that is not among the alternatives counts as 0, and the
-        sums are normalised over the labels. Otherwise one word under a schema, without probabilities.
-        ReplyUnparsable when no label was among the alternatives.
+        sums are normalised over the labels. Otherwise one word under a schema, without probabilities; a
+        provider that ignores the schema may say the bare word, and nothing else counts.
+        ReplyUnparsable when the alternatives were other words (LEAST_MASS).
         """
         variants = parse.variants_of(labels)
         if (reply := self._first_token(messages)) is not None:
             return _weigh(reply, variants, model=self.chat_model)
-        words = {group[0]: label for label, group in labels.items()}
-        form = create_model("Verdict", verdict=(Literal[*words], ...))  # type: ignore[arg-type]
         # Room for a model that thinks first; one that does not stops after the word anyway.
-        verdict = self.ask(messages, form, max_tokens=256).verdict  # type: ignore[attr-defined]
-        label = words[verdict]
+        text = self._held_to(_one_of(tuple(group[0] for group in labels.values())), messages, max_tokens=256)
+        if parse.last_object(text) is not None:
+            text = parse.parse_reply(text, Word, model=self.chat_model).verdict
+        label = parse.parse_label(text, labels, model=self.chat_model)
         return Choice(label, probabilities={other: float(other == label) for other in labels})
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -163,6 +177,15 @@ class LLMClient:
         return rows
 
     # ------------------------------------------------------------ one call
+
+    def _held_to(self, schema: type[BaseModel], messages: Messages, max_tokens: int) -> str:
+        """The whole text of a reply that was asked for under a schema, which not every provider enforces."""
+        form = parse.schema_of(schema)
+        if not gateway.enforces_schema(self._target.model):
+            messages = parse.with_schema(messages, form)
+        reply = self.complete(messages, max_tokens=max_tokens, schema=form)
+        parse.require_whole(reply, max_tokens)
+        return reply.text
 
     def _first_token(self, messages: Messages) -> Reply | None:
         """A reply of one token with its alternatives; None from a model that cannot say them."""
@@ -264,8 +287,8 @@ def _weigh(reply: Reply, variants: Mapping[str, str], *, model: str) -> Choice:
         if (label := parse.label_of_token(token, variants)) is not None:
             sums[label] += exp(logprob)
     mass = sum(sums.values())
-    if mass == 0.0:
-        likeliest = list(reply.top_logprobs)[:5]
+    if mass < LEAST_MASS:
+        likeliest = sorted(reply.top_logprobs, key=reply.top_logprobs.__getitem__, reverse=True)[:5]
         raise ReplyUnparsable(f"{model} began with none of {', '.join(variants)} but with {likeliest}")
     probabilities = {label: value / mass for label, value in sums.items()}
     label = max(probabilities, key=probabilities.__getitem__)
