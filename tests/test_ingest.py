@@ -238,7 +238,9 @@ def test_a_recording_sees_every_text_though_the_index_has_it(folder, monkeypatch
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
     put(folder, a="Green tea")
     ingest([folder], Counting())
-    ingest([folder], RecordingEmbedder(Counting(), "teas"))
+    recording = RecordingEmbedder(Counting(), "teas")
+    assert states(ingest([folder], recording)) == {"a.md": "indexed"}
+    assert states(ingest([folder], recording)) == {"a.md": "unchanged"}
     replayed = RecordedEmbedder(HashEmbedder.fingerprint)
     assert replayed.embed(["Green tea"]).shape == (1, 256)
     assert replayed.tokenizer.offsets("Green tea") == [(0, 5), (6, 9)]

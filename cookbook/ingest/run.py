@@ -30,6 +30,8 @@ CHUNKER = "markdown_sections"
 MAX_TOKENS = 400
 #: Passages that are embedded together. A stopped run repeats at most these.
 BATCH = 256
+#: Indexes that were begun anew in this process, because a recording has to see every text and every word.
+_recorded: set[Path] = set()
 _TELLING = 40  # characters from which on a text tells its language
 #: How long a file system may give one time to two changes (ns): a clock tick, or where it counts whole
 #: seconds the two that FAT takes.
@@ -107,8 +109,9 @@ def ingest(
     with held(folder, wait), open_index(folder) as index:
         named = json.dumps([str(root) for root in roots])
         index.describe({"paths": named, "embedder": embedder.fingerprint.key, "chunker": CHUNKER})
-        if isinstance(embedder, RecordingEmbedder):
-            index.clear()  # a recording has to see every text and every word
+        if isinstance(embedder, RecordingEmbedder) and folder not in _recorded:
+            index.clear()
+            _recorded.add(folder)
         listing = find(roots, hidden=hidden, max_bytes=max_bytes)
         known = index.entries()
         work = _Work(index, embedder, known, report, progress, len(listing.files))
