@@ -123,6 +123,7 @@ def draw_calls(traces: Mapping[str, Trace], *, ceiling: int | None = None) -> Fi
         axes.axvline(ceiling, color=_GUILTY, linewidth=1.2, linestyle=(0, (4, 3)))
     axes.invert_yaxis()
     axes.set_xlabel("LLM calls", fontsize=8.5)
+    axes.locator_params(axis="x", integer=True)
     axes.tick_params(labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
     if nodes:
