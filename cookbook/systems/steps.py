@@ -15,6 +15,7 @@ from cookbook.reflect.generate import Draft, Writer
 from cookbook.reflect.relevance import RelevanceGrader, kept
 from cookbook.reflect.rewrite import Rewriter
 from cookbook.reflect.support import SupportGrader
+from cookbook.reflect.terms import lost_names
 from cookbook.reflect.usefulness import UsefulnessGrader
 from cookbook.schema import Hit, Reason, Step, Support, Usefulness, Verdict
 from cookbook.systems.base import Parts
@@ -141,6 +142,8 @@ class Steps:
                 entry.note = str(error)
                 return {"failure": str(error), "rewrites": state["rewrites"] + 1}
             entry.note = f"{query} (tried before: stopping)" if was_tried(state, query) else query
+            if lost := lost_names(state["question"], query):
+                entry.note += f" (without {', '.join(lost)})"
         return {"retrieval_query": query, "rewrites": state["rewrites"] + 1}
 
     def refuse(self, state: State) -> Update:
