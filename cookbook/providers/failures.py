@@ -53,8 +53,12 @@ def _chain(error: BaseException) -> list[BaseException]:
 def _line(error: BaseException) -> str:
     """The first line of an error, without the classes litellm puts in front and without any key."""
     text = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?::| -)\s*)+", "", str(error)).splitlines()
-    line = text[0] if text else type(error).__name__
+    return without_keys(text[0] if text else type(error).__name__)[:160]
+
+
+def without_keys(text: str) -> str:
+    """The text with every key of this process's environment masked: what a server echoes is printed, traced and kept."""
     for name, value in os.environ.items():
         if len(value) > 7 and SECRET.search(name):
-            line = line.replace(value, "***")
-    return line[:160]
+            text = text.replace(value, "***")
+    return text

@@ -24,7 +24,7 @@ from cookbook.errors import (
 )
 from cookbook.providers import local, replay, scripted
 from cookbook.providers.call import Call, Reply
-from cookbook.providers.failures import SECRET, explained
+from cookbook.providers.failures import SECRET, explained, without_keys
 from cookbook.providers.names import Target, int_setting, is_ours
 from cookbook.schema import Messages
 
@@ -121,7 +121,7 @@ def _to_reply(response: Any, target: Target, seconds: float) -> Reply:
     choice = response.choices[0]
     usage = getattr(response, "usage", None)
     return Reply(
-        text=choice.message.content or "",
+        text=without_keys(choice.message.content or ""),
         finish_reason=choice.finish_reason or "stop",
         prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
         completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
