@@ -27,6 +27,8 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 _MINUTES = re.compile(r"(\d+)\s*min")
 _BADGE = re.compile(r"^\[!\[[^\]]*\]\([^)]*colab[^)]*\)\]\([^)]*\)$", re.MULTILINE)
 _INSTALL = re.compile(r"!pip install .*git\+https://.*")
+CELL_SECONDS = 600
+"""The longest that one cell may run."""
 #: A progress bar: a line redrawn over itself, or a percentage before a bar.
 _PROGRESS = re.compile(r"\r|\d+%\|")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -128,7 +130,7 @@ def execute(notebook: NotebookNode, path: Path, **environment: str) -> None:
 
     client = NotebookClient(
         notebook,
-        timeout=600,
+        timeout=CELL_SECONDS,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=ERROR"],  # else every kernel warns that its socket is not encrypted
@@ -142,7 +144,8 @@ def execute(notebook: NotebookNode, path: Path, **environment: str) -> None:
         said = f"{error.ename}: {error.evalue}".splitlines()[0]
         raise NotebookFailed(f"{path.name}, code cell {cell}: {said}") from error
     except (CellTimeoutError, DeadKernelError) as error:
-        raise NotebookFailed(f"{path.name}: {str(error).splitlines()[0]}") from error
+        cell = client.code_cells_executed  # nbclient counts a cell when it is sent
+        raise NotebookFailed(f"{path.name}, code cell {cell}: {str(error).splitlines()[0]}") from error
 
 
 def render(paths: Iterable[Path]) -> Iterator[Path]:
