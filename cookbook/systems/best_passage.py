@@ -53,13 +53,13 @@ class Candidate:
     utility: Verdict[Utility] | None = None
 
     @property
-    def rank(self) -> tuple[int, float]:
-        """Support first, usefulness second: the mean rating where the rater knows it, else its label.
-        An answer without support is not worth a rating: it has none."""
+    def rank(self) -> tuple[int, int, float]:
+        """Support first, usefulness second; the mean rating, where the rater knows it, only between equals:
+        with a small model it is noise (notebooks/13). An answer without support is not worth a rating."""
         support = self.support.label.rank if self.support and self.support.label else 0
         if self.utility is None or self.utility.label is None:
-            return support, 0.0
-        return support, self.utility.label if self.utility.expected is None else self.utility.expected
+            return support, 0, 0.0
+        return support, int(self.utility.label), self.utility.expected or 0.0
 
 
 class CandidateState(State):
@@ -175,6 +175,6 @@ class BestPassage(Loop):
 
 
 def _seen(candidate: Candidate) -> str:
-    support, utility = candidate.rank
+    support, utility, expected = candidate.rank
     words = ("none", "partially", "fully")
-    return f"{words[support]}, {utility:.1f}" if utility else words[support]
+    return f"{words[support]}, {expected or utility:.1f}" if utility else words[support]
