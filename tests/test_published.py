@@ -162,7 +162,8 @@ def test_a_router_that_names_a_node_beside_its_type_is_told_so():
         return "refuse"
 
     with pytest.raises(
-        ConfigError, match=r"router after_grades named 'refuse' and may name generate, rewrite;"
+        ConfigError,
+        match=r"returned 'refuse', but its annotation allows only generate, rewrite: add 'refuse' to",
     ):
         ask(handbook, PRICE, after_grades=after_grades)
 

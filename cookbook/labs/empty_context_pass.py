@@ -34,7 +34,8 @@ LAB = Lab(
         "caps=caps, "
         "after_grades=my_router)` compiles the published graph with your router in place of its own "
         "`after_grades`. A router takes "
-        "`(state, caps)` and returns the name of the next node. The graph has a node `refuse`, which sets the "
+        "`(state, caps)` and returns the name of the next node; if you annotate the return type, the `Literal` must list "
+        "every node that it may name. The graph has a node `refuse`, which sets the "
         "fixed sentence, the status and the reason."
     ),
     hints=(
@@ -183,9 +184,9 @@ def _refused(asked: Request, rewrites: int) -> LabVerdict | None:
             "goes_round_from_nothing",
             f"{searched}, and the graph did not end: regenerate ran {times(done, 'regenerate')}, each time "
             "from 0 passages, and "
-            f"{done.calls} calls were made when it was stopped. A check that says no behind the draft only "
-            "has it written again. "
-            "Let the request turn off in front of `generate`",
+            f"{done.calls} calls were made when it was stopped. Rejecting the draft afterwards only gets it written again "
+            "(and this graph does not count its regenerations: that is the lab `stuck_router_counter`). "
+            "Send the request to another node before `generate`",
         )
     if done.ran("rewrite") < rewrites and asked.judges.calls["generate"]:
         return failed(

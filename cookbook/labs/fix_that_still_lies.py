@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed, times, unfit
+from cookbook.labs.kit import Lab, LabVerdict, counts_outside, failed, guard, passed, times, unfit
 from cookbook.published import handbook
 from cookbook.published.graphs import Run, run
 from cookbook.published.handbook import Caps, State
@@ -144,8 +144,10 @@ def rejected(build: Builder, caps: Caps, *verdicts: Support, drafts: Sequence[st
 
 @guard(returns="a compiled graph")
 def check(candidate: Builder) -> LabVerdict:
-    """A judge that never says yes, with two budgets and two kinds of no; then one that accepts the second draft."""
+    """Requests that share a graph; a judge that never says yes, two budgets, two kinds of no; one that accepts the second draft."""
     if (verdict := unfit(candidate(Judges(), Caps()))) is not None:
+        return verdict
+    if (verdict := counts_outside(candidate, handbook.fresh_state)) is not None:
         return verdict
     spent = []
     for no, budget in ((Support.NONE, 2), (Support.NONE, 1), (Support.PARTIALLY, 2)):

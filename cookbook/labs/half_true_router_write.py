@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed, times, unfit
+from cookbook.labs.kit import Lab, LabVerdict, counts_outside, failed, guard, passed, times, unfit
 from cookbook.published import handbook
 from cookbook.published.graphs import Run, run
 from cookbook.published.handbook import Caps
@@ -186,8 +186,10 @@ def _serde() -> Any:
 
 @guard(returns="a compiled graph")
 def check(candidate: Builder) -> LabVerdict:
-    """A request, and what it did to its input, with two budgets; one that is accepted in time; one with pauses."""
+    """Requests that share a graph; one, and what it did to its input, with two budgets; one that is accepted in time; one with pauses."""
     if (verdict := unfit(candidate(Judges(), Caps()))) is not None:
+        return verdict
+    if (verdict := counts_outside(candidate, fresh_state, "rejected")) is not None:
         return verdict
     for budget in (2, 1):
         start = fresh_state("")
@@ -230,12 +232,6 @@ def _alone(done: Run, callers: list[str], budget: int) -> LabVerdict | None:
             f"{saw} and was stopped; `rejected` holds {len(done.state['rejected'])} drafts and no node "
             "returned it. A router's state is a copy: "
             "what is *assigned* in it is thrown away. Let a node return the new list",
-        )
-    if budget == 1 and not done.ran("regenerate"):
-        return failed(
-            "requests_share_the_count",
-            f"{saw}; the request before this one was right, with budget 2. Where is the count kept, if not in "
-            "the state of the request?",
         )
     if done.ran("regenerate") != budget:
         return failed(

@@ -172,7 +172,7 @@ def ask(
 @guard(returns="the fields it changes, {'kept': ..., 'judged': ...}")
 def check(candidate: Grade) -> LabVerdict:
     """Nothing relevant, three times the same passages; another question to those passages, then new ones; relevant ones again."""
-    start, found = fresh_state(PRICE), Shelf.of("larkspur").retrieve(PRICE, handbook.K)
+    start = fresh_state(PRICE)
     price = ask(candidate, PRICE, start=start)
     if (verdict := _graded_once(price, "three searches find the same passages, none relevant")) is not None:
         return verdict
@@ -184,7 +184,13 @@ def check(candidate: Grade) -> LabVerdict:
             'from this state begins with them. Write into a copy, `dict(state["judged"])`, and return that',
         )
     other = ask(candidate, CANCELLED, query=PRICE)
-    for request, saw in ((price, "the first request"), (other, "a second request, with another question,")):
+    again = ask(candidate, CANCELLED, usefulness=Usefulness.NOT_USEFUL)
+    for request, query, saw in (
+        (price, PRICE, "the first request"),
+        (other, PRICE, "a second request, with another question,"),
+        (again, CANCELLED, "a third request, with the question of the second,"),
+    ):
+        found = Shelf.of("larkspur").retrieve(query, handbook.K)
         if missing := [hit.chunk_id for hit in found if hit.chunk_id not in dict(request.asked)]:
             return failed(
                 "remembered_between_requests",
@@ -201,7 +207,6 @@ def check(candidate: Grade) -> LabVerdict:
         )
     if (verdict := _graded_once(other, "the second search finds other passages")) is not None:
         return verdict
-    again = ask(candidate, CANCELLED, usefulness=Usefulness.NOT_USEFUL)
     if (verdict := _graded_once(again, "three searches find the same passages, two relevant")) is not None:
         return verdict
     if len(again.run.state["kept"]) != 2 or again.run.state["reason"] is not Reason.NOT_USEFUL:

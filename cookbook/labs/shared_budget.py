@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed, times, unfit
+from cookbook.labs.kit import Lab, LabVerdict, counts_outside, failed, guard, passed, times, unfit
 from cookbook.published import handbook
 from cookbook.published.graphs import Run, run
 from cookbook.published.handbook import Caps, State
@@ -156,8 +156,10 @@ def ask(
 
 @guard(returns="a compiled graph")
 def check(candidate: Builder) -> LabVerdict:
-    """Both loops to their caps, in both orders and with unlike caps; each loop alone against a judge that never says yes."""
+    """Requests that share a graph; both loops to their caps, in both orders and with unlike caps; each loop alone against a judge that never says yes."""
     if (verdict := unfit(candidate(Judges(), Caps()))) is not None:
+        return verdict
+    if (verdict := counts_outside(candidate, handbook.fresh_state)) is not None:
         return verdict
     for alone, caps in ((alone, caps) for alone in _ALONE for caps in (Caps(), Caps(1, 3))):
         if (verdict := _within(alone(candidate, caps), caps)) is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cookbook.labs.kit import Lab, LabVerdict, failed, guard, passed, times, unfit
+from cookbook.labs.kit import Lab, LabVerdict, counts_outside, failed, guard, passed, times, unfit
 from cookbook.published import handbook
 from cookbook.published.graphs import Run, run
 from cookbook.published.handbook import Caps, State
@@ -24,8 +24,8 @@ LAB = Lab(
     you_will="say which functions of a graph may change its state, and give a loop a counter that ends it",
     symptom="One question ran for minutes and cost more than twenty of the others. An answer may be written again twice at most.",
     task=(
-        "Write `build_graph(judges, caps)`: the same graph, in which `regenerate` runs as often as `caps.regenerations` "
-        "allows when the judge keeps saying no, and not more. `handbook.build(judges, caps=caps, "
+        "Write `build_graph(judges, caps)`: the same graph, in which `regenerate` runs `caps.regenerations` times at most "
+        "in every request, and as often as that when the judge keeps saying no. `handbook.build(judges, caps=caps, "
         "regenerate=my_node, after_support=my_router)` compiles the published graph with the functions you give in place "
         "of its own; leave out what need not change. A node takes `(state, judges)`, a router `(state, caps)`. "
         "`handbook.regenerate(state, judges)` is still there to be called."
@@ -69,7 +69,7 @@ def published(judges: Judges, caps: Caps) -> Any:
 
 
 def build_graph(judges: Judges, caps: Caps) -> Any:
-    """The handbook graph, compiled, in which a draft is written again `caps.regenerations` times at most.
+    """The handbook graph, compiled, in which a draft is written again `caps.regenerations` times at most in every request.
 
     A draft that the judge accepts the second time is written again once, as before.
     """
@@ -104,11 +104,13 @@ def never_satisfied(build: Builder, caps: Caps, *, limit: int | None = LIMIT) ->
 
 @guard(returns="a compiled graph")
 def check(candidate: Builder) -> LabVerdict:
-    """A judge that always says no, with two budgets; then one that says yes to the second draft."""
+    """Requests that share a graph; a judge that always says no, with two budgets; one that says yes to the second draft."""
+    if (verdict := unfit(candidate(Judges(), Caps()))) is not None:
+        return verdict
+    if (verdict := counts_outside(candidate, handbook.fresh_state)) is not None:
+        return verdict
     spent = []
     for budget in (3, 1):
-        if (verdict := unfit(candidate(Judges(), Caps(regenerations=budget)))) is not None:
-            return verdict
         done = never_satisfied(candidate, Caps(regenerations=budget))
         if (verdict := _counted(done, budget)) is not None:
             return verdict
@@ -123,7 +125,8 @@ def check(candidate: Builder) -> LabVerdict:
         )
     return passed(
         f"a judge that always says no: budget 3, regenerate ran 3 times, {spent[0]} calls in all; budget 1, it ran "
-        f"once, {spent[1]} calls. The published graph makes 203."
+        f"once, {spent[1]} calls; and a second request gets as many. The published graph makes 203. If the line in the router "
+        "that adds one is still there, it still does nothing; you may leave it"
     )
 
 
@@ -135,7 +138,8 @@ def _counted(done: Run, budget: int) -> LabVerdict | None:
     if ran == 0:
         return failed(
             "edge_dropped",
-            f"{saw}: a draft that is rejected once is never written again. The loop is to be bounded, not removed",
+            f"{saw}: a draft that is rejected once is never written again. The loop is to be bounded, not removed. "
+            "(If it ran before: is the count kept outside the state, where an earlier request used it up?)",
         )
     if not done.ended and not writers:
         return failed(

@@ -66,10 +66,35 @@ class Blueprint:
         for source, published in self.routers.items():
             router = swaps.get(published.__name__, published)
             targets = _targets(router) or [*_targets(published), *filter(None, [self.refuses])]
-            routed = _bound(published.__name__, router, caps, targets)
+            routed = self._bound(published.__name__, router, caps, targets)
             graph.add_conditional_edges(source, routed, list(dict.fromkeys(targets)))
         compiled: Graph = graph.compile(name=self.name)
         return compiled
+
+    def _bound(self, name: str, router: Router, caps: Any, targets: Sequence[str]) -> Callable[[Any], str]:
+        def run_router(state: Any) -> str:
+            target = router(state, caps)
+            if target not in targets:
+                raise ConfigError(self._astray(name, target, router, targets))
+            return target
+
+        run_router.__name__ = name  # LangGraph names a branch after its function
+        return run_router
+
+    def _astray(self, name: str, target: str, router: Router, targets: Sequence[str]) -> str:
+        """What to do about a router that named what it may not."""
+        may, declared = ", ".join(targets), bool(_targets(router))
+        if target == "__end__" and self.refuses:
+            may = ", ".join(dict.fromkeys([*targets, self.refuses]))
+            return (
+                f"the router {name} returned END and may name {may}; end through `{self.refuses}`, not `END`"
+            )
+        if declared and target in [node.__name__ for node in self.nodes]:
+            return (
+                f"the router {name} returned {target!r}, but its annotation allows only {may}: add {target!r} to "
+                "the `Literal`, or leave the annotation out"
+            )
+        return f"the router {name} returned {target!r} and may name {may}; name one of them"
 
 
 def _traced(name: str, node: Node, judges: Judges) -> Callable[[Any], Any]:
@@ -80,20 +105,6 @@ def _traced(name: str, node: Node, judges: Judges) -> Callable[[Any], Any]:
             return update
 
     return run_node
-
-
-def _bound(name: str, router: Router, caps: Any, targets: Sequence[str]) -> Callable[[Any], str]:
-    def run_router(state: Any) -> str:
-        target = router(state, caps)
-        if target not in targets:
-            raise ConfigError(
-                f"the router {name} named {target!r} and may name {', '.join(targets)}; name one of them, or write "
-                "it into the Literal that the router says it returns"
-            )
-        return target
-
-    run_router.__name__ = name  # LangGraph names a branch after its function
-    return run_router
 
 
 def _targets(router: Router) -> list[str]:

@@ -1,6 +1,7 @@
 """What the check of empty_context_pass says of mends that check better, say it nicer, or refuse at the wrong time."""
 
 from itertools import groupby
+from typing import Literal
 
 import pytest
 
@@ -138,4 +139,18 @@ def test_straight_to_the_end_is_an_empty_answer():
 
         return handbook.build(judges, caps=caps, after_grades=after_grades)
 
-    assert "may name generate, rewrite, refuse" in check(build).message
+    assert check(build).message == (
+        "the router after_grades returned END and may name generate, rewrite, refuse; end through `refuse`, not `END`."
+    )
+
+
+def test_a_copied_annotation_is_to_be_widened():
+    def after_grades(state, caps) -> Literal["generate", "rewrite"]:
+        return handbook.after_grades(state, caps) if state["kept"] or state["rewrites"] < 2 else "refuse"
+
+    assert check(
+        lambda judges, caps: handbook.build(judges, caps=caps, after_grades=after_grades)
+    ).message == (
+        "the router after_grades returned 'refuse', but its annotation allows only generate, rewrite: add 'refuse' to the "
+        "`Literal`, or leave the annotation out."
+    )

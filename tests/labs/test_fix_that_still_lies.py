@@ -71,7 +71,21 @@ def refuse_behind_usefulness(judges, caps):
     return handbook.build(judges, caps=caps, after_usefulness=after_usefulness, **COUNTED)
 
 
+def counted_in_a_closure(judges, caps):
+    count = 0
+
+    def after_support(state, caps):
+        nonlocal count
+        if state["support"] is Support.FULLY:
+            return "check_usefulness"
+        count += 1
+        return "regenerate" if count <= caps.regenerations else "refuse"
+
+    return handbook.build(judges, caps=caps, after_support=after_support)
+
+
 WRONG = {
+    "count in a closure": (counted_in_a_closure, "counted_outside_the_state"),
     "refuse only 'none'": (with_router(refuse_only_none), "partly_passed"),
     "refuse the first rejected draft": (with_router(refuse_at_once), "gives_up_early"),
     "refuse what was rejected once": (with_router(refuse_whatever_was_rejected_once), "second_draft_lost"),

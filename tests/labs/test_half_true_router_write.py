@@ -82,7 +82,23 @@ def note_every_draft(state, judges):
     return {**handbook.check_support(state, judges), "rejected": [*state["rejected"], state["draft"]]}
 
 
+def counted_in_a_closure(judges, caps):
+    count = 0
+
+    def after_support(state, caps):
+        nonlocal count
+        if state["support"] is Support.FULLY:
+            return "check_usefulness"
+        count += 1
+        return "regenerate" if count <= caps.regenerations else "check_usefulness"
+
+    return handbook.build(
+        judges, caps=caps, schema=State, check_support=return_a_new_list, after_support=after_support
+    )
+
+
 WRONG = {
+    "count in a closure": (counted_in_a_closure, "counted_outside_the_state"),
     "assign a copy in the router": (build(after_support=assign_a_copy), "count_thrown_away"),
     "an empty list at the door": (build(after_support=append_and_count, decide_retrieval=empty_at_the_door), "lost_on_resume"),
     "append in a node": (build(check_support=append_in_a_node, after_support=read_only), "changed_in_a_node"),
@@ -161,7 +177,7 @@ def test_a_count_kept_beside_the_state_is_shared():
             judges, caps=caps, schema=State, check_support=return_a_new_list, after_support=router
         )
 
-    assert check(build_with_a_list_outside).diagnosis == "requests_share_the_count"
+    assert check(build_with_a_list_outside).diagnosis == "counted_outside_the_state"
 
 
 def test_the_drafts_may_be_noted_by_the_node_that_replaces_them():

@@ -65,6 +65,17 @@ def test_what_works_is_left_to_the_check():
     assert check(lambda left, right: 4).message == "1 + 2 gave 4"
 
 
+def test_a_numpy_scalar_is_the_number_or_bool_that_it_holds():
+    numpy = pytest.importorskip("numpy")
+
+    @guard()
+    def kind(candidate):
+        return passed(type(candidate(1, 2)).__name__)
+
+    kind_of = {numpy.bool_(True): "bool", numpy.int64(3): "int", numpy.float32(0.5): "float"}
+    assert {value: kind(lambda left, right, value=value: value).message for value in kind_of} == kind_of
+
+
 @pytest.mark.parametrize(
     ("candidate", "diagnosis", "said"),
     [
@@ -182,6 +193,7 @@ def test_a_module_has_one_function_to_write():
 def test_a_bill_of_a_meter_and_of_a_trace():
     meter = Meter()
     meter.add_call(prompt_tokens=2_000_000, completion_tokens=1_000_000, seconds=0, cost=None)
+    assert repr(bill(meter)).startswith("1 call, 2,000,000 tokens read")
     assert bill(meter) == Bill(1, 2_000_000, 1_000_000)
     assert bill(meter).dollars == pytest.approx(0.9)
     trace = Trace(

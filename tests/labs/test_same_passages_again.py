@@ -49,6 +49,20 @@ def remembers_for_ever():
     return grade
 
 
+def remembers_by_question():
+    known = {}
+
+    def grade(state, judges):
+        for hit in state["hits"]:
+            key = state["question"], hit.chunk_id
+            if key not in known:
+                known[key] = judges.relevance(state["question"], hit)
+        kept = [hit for hit in state["hits"] if known[state["question"], hit.chunk_id] is RELEVANT]
+        return {"kept": kept, "judged": {chunk_id: verdict for (_, chunk_id), verdict in known.items()}}
+
+    return grade
+
+
 def forgets_to_return(state, judges):
     update = solution()(state, judges)
     return {"kept": update["kept"]}
@@ -94,3 +108,11 @@ def test_a_memory_outside_the_state_fails_each_time_it_is_checked():
     assert [verdict.diagnosis for verdict in said] == ["remembered_between_requests"] * 2
     assert "the first search of a second request, with another question, finds 5 passages" in said[0].message
     assert "the first search of the first request finds 5 passages" in said[1].message
+
+
+def test_a_memory_by_question_is_told_by_the_third_request():
+    verdict = check(remembers_by_question())
+    assert verdict.diagnosis == "remembered_between_requests"
+    assert "the first search of a third request, with the question of the second, finds 5 passages" in (
+        verdict.message
+    )

@@ -76,7 +76,21 @@ def count_and_do_nothing(state, judges):
     return {"regenerations": state["regenerations"] + 1}
 
 
+def counted_in_a_closure(judges, caps):
+    count = 0
+
+    def after_support(state, caps):
+        nonlocal count
+        if state["support"] is Support.FULLY:
+            return "check_usefulness"
+        count += 1
+        return "regenerate" if count <= caps.regenerations else "refuse"
+
+    return handbook.build(judges, caps=caps, after_support=after_support)
+
+
 WRONG = {
+    "count in a closure": (counted_in_a_closure, "counted_outside_the_state"),
     "raise the shared cap": (raise_the_shared_cap, "too_many_rewrites"),
     "count both against one cap": (build(after_support=own_but_of_all, **OWN), "rewrites_eat_regenerations"),
     "leave the share in the other loop": (build(after_support=own, after_usefulness=rewrites_share, **OWN), "regenerations_eat_rewrites"),

@@ -68,6 +68,49 @@ def never_accept(judges, caps):
     return handbook.build(judges, caps=caps, regenerate=counting_node, after_support=after_support)
 
 
+def count_in_a_closure(judges, caps):
+    count = 0
+
+    def after_support(state, caps):
+        nonlocal count
+        if state["support"] is Support.FULLY or count >= caps.regenerations:
+            return "check_usefulness"
+        count += 1
+        return "regenerate"
+
+    return handbook.build(judges, caps=caps, after_support=after_support)
+
+
+def count_in_a_closure_and_set_back(judges, caps):
+    count = 0
+
+    def after_support(state, caps):
+        nonlocal count
+        if state["support"] is Support.FULLY or count >= caps.regenerations:
+            count = 0
+            return "check_usefulness"
+        count += 1
+        return "regenerate"
+
+    return handbook.build(judges, caps=caps, after_support=after_support)
+
+
+def count_in_a_list_beside():
+    """As in a notebook where the list stands in a cell of its own: it outlives every graph."""
+    rejected = []
+
+    def build(judges, caps):
+        def after_support(state, caps):
+            if state["support"] is Support.FULLY or len(rejected) >= caps.regenerations:
+                return "check_usefulness"
+            rejected.append(state["draft"])
+            return "regenerate"
+
+        return handbook.build(judges, caps=caps, after_support=after_support)
+
+    return build
+
+
 WRONG = {
     "increment in the router, but first": (increment_in_the_router, "counter_not_returned"),
     "raise the recursion limit": (raise_the_limit, "limit_changed"),
@@ -76,6 +119,7 @@ WRONG = {
     "return it unchanged": (return_it_unchanged, "counter_stands_still"),
     "count and do nothing else": (count_and_do_nothing, "nothing_rewritten"),
     "one too many": (one_too_many, "wrong_count"),
+    "count in a closure": (count_in_a_closure, "counted_outside_the_state"),
     "regenerate what was accepted": (never_accept, "second_draft_lost"),
     "hand back the nodes": (lambda judges, caps: {"regenerate": counting_node}, "no_graph"),
 }
@@ -117,3 +161,26 @@ def test_the_limit_leaves_room_for_every_budget_of_the_check():
     done = never_satisfied(solution(), Caps(regenerations=96))
     assert done.ended
     assert done.supersteps == LIMIT - 2
+
+
+def test_a_count_outside_the_state_is_told_by_the_second_request():
+    said = (
+        "two requests, one after the other, through one compiled graph: the first regenerated 3 times, the second 0, and "
+        "`regenerations` stands at 0: the count is kept outside the state. Let a node return it"
+    )
+    listed = count_in_a_list_beside()
+    for candidate in (count_in_a_closure, listed):
+        verdict = check(candidate)
+        assert (verdict.diagnosis, verdict.message) == ("counted_outside_the_state", said)
+    again = check(listed)  # what the list holds now, no check can empty
+    assert again.diagnosis == "edge_dropped"
+    assert "is the count kept outside the state" in again.message
+
+
+def test_a_count_that_is_set_back_is_told_by_two_requests_at_the_same_time():
+    verdict = check(count_in_a_closure_and_set_back)
+    assert verdict.diagnosis == "counted_outside_the_state"
+    assert (
+        "at the same time through one compiled graph: they regenerated 4 and 2 times, and each alone 3"
+        in (verdict.message)
+    )

@@ -3,7 +3,7 @@
 from cookbook.labs.kit.guarding import guard
 from cookbook.labs.kit.lab import Lab
 from cookbook.labs.kit.price import Bill, bill
-from cookbook.labs.kit.running import supersteps, times, unfit
+from cookbook.labs.kit.running import counts_outside, supersteps, times, unfit
 from cookbook.labs.kit.verdict import LabVerdict, failed, passed
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Lab",
     "LabVerdict",
     "bill",
+    "counts_outside",
     "failed",
     "guard",
     "passed",

@@ -151,7 +151,7 @@ def _opening(family: Family, solved: bool) -> list[NotebookNode]:
             f"| | lab | difficulty | minutes |\n|---|---|---|---|\n{rows}\n\n"
             "Every model here is a script, so each count is exact and nothing costs anything. A lab shows a symptom, "
             "lets you find it, and waits for your code. Its check never raises: it says what it saw. "
-            f"You can do the labs in any order. {other}"
+            f"You can do the labs in any order; some later labs give away earlier ones. {other}"
         ),
         _code(
             'import os\nimport sys\n\nos.environ.setdefault("PROVIDER", "replay")\nif "google.colab" in sys.modules:\n'

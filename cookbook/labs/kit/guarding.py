@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from cookbook.errors import ConfigError
 from cookbook.labs.kit.stub import learner_function
 from cookbook.labs.kit.verdict import LabVerdict, failed
 
@@ -92,6 +93,8 @@ def _verdict_of(
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}"
         if where := _where(error, candidate):
             return failed("raised", f"`{name}` ended in {said}{where}.")
+        if isinstance(error, ConfigError):  # our own words, which say what to do
+            return failed("unusable_result", f"{error}.")
         return failed(
             "unusable_result", f"what `{name}` returned cannot be used ({said}). {_doc(wanted)}".rstrip()
         )
@@ -116,7 +119,7 @@ def _watched(candidate: Candidate, wanted: Candidate, returns: str) -> Candidate
             raise _Stop(failed("wrong_parameters", f"`{name}` must take ({takes}): {error}.")) from error
         except ValueError:  # some built-in functions have no signature: let the call tell
             pass
-        result = candidate(*args, **kwargs)
+        result = _python(candidate(*args, **kwargs))
         if returns and result is None:
             raise _Stop(
                 failed(
@@ -127,6 +130,12 @@ def _watched(candidate: Candidate, wanted: Candidate, returns: str) -> Candidate
         return result
 
     return call
+
+
+def _python(value: Any) -> Any:
+    """The value itself; of a numpy scalar the Python number or bool: a comparison of numpy numbers is a right answer."""
+    numpy = sys.modules.get("numpy")
+    return value.item() if numpy and isinstance(value, numpy.generic) else value
 
 
 def _kind(value: Any) -> str:

@@ -34,9 +34,10 @@ def _list() -> str:
         "Each lab is a system that looks right and is not. You meet the symptom, find it in a trace, mend it, and a "
         "check that explains itself says when you have. Everything runs on scripted models: no key, exact counts.\n",
         "Open a notebook, or write the function into a file of your own:\n",
-        "```\ncookbook labs                                      # what there is, and what you have done\n"
-        "cookbook labs check SLUG                           # checks your copy of the notebook in notebooks/labs/\n"
-        "cookbook labs check SLUG --file my_lab.py          # or a file that defines the stub's function\n```\n",
+        "```\n.venv/bin/cookbook labs                                # what there is, and what you have done\n"
+        ".venv/bin/cookbook labs check SLUG                     # checks your copy of the notebook in notebooks/labs/\n"
+        ".venv/bin/cookbook labs check SLUG --file my_lab.py    # or a file of yours\n```\n",
+        "A file of yours defines the stub's function, with the imports from its cell.\n",
         "Teachers: [lesson plans](TEACHERS.md) and [answers](ANSWERS.md).\n",
     ]
     for family, labs in _written():

@@ -27,7 +27,7 @@ class Bill:
     def __repr__(self) -> str:
         read, written = PER_MILLION
         return (
-            f"{self.calls:,} calls, {self.prompt_tokens:,} tokens read, {self.completion_tokens:,} written\n"
+            f"{self.calls:,} call{'s' * (self.calls != 1)}, {self.prompt_tokens:,} tokens read, {self.completion_tokens:,} written\n"
             f"at an example price of ${read:.2f} / ${written:.2f} for a million of them, "
             f"a thousand such requests cost ${self.dollars * 1000:,.2f}"
         )

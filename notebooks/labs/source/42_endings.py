@@ -65,7 +65,8 @@ assert asked.judges.calls["support"] == 0
 
 # %% [markdown]
 # With nothing kept it asks nobody and says *fully*. And whatever it says comes late: the draft is written by then,
-# and paid for. The red edge is the one that should not have been taken.
+# and paid for. The red edge is the one that should not have been
+# taken on the third visit.
 
 # %%
 from cookbook.draw import draw_graph
