@@ -19,32 +19,47 @@ LAB = Lab(
     title="Wrong in capitals",
     difficulty=2,
     minutes=20,
-    you_will="compare what a model says with a gold answer in one form, which forgives spelling and nothing else",
+    you_will=(
+        "compare what a model says with a gold answer in one form, which forgives spelling and nothing else"
+    ),
     symptom=(
-        "On a set of claims that are true or false the new model is right in 0.7% of all cases. A coin gets 50%."
+        "On a set of claims that are true or false the new model is right in 0.7% of all cases. A coin gets "
+        "50%."
     ),
     task=(
-        "Write `matches(said, golds)`: is what the model said one of the gold answers? Bring **both** sides into one form first: Unicode NFKC (`unicodedata.normalize(\"NFKC\", text)`), "
-        "case folded (`.casefold()`), runs of white space as one space, the signs in `MARKS` taken off both ends. Then the *whole* texts are compared. An empty form matches nothing. Everything that is not spelling stays: "
-        "`not true` is not `true`, and the option `A` is not an article."
+        "Write `matches(said, golds)`: is what the model said one of the gold answers? Bring **both** sides "
+        "into one form first: Unicode NFKC (`unicodedata.normalize(\"NFKC\", text)`), case folded "
+        "(`.casefold()`), runs of white space as one space, the signs in `MARKS` taken off both ends. Then "
+        "the *whole* texts are compared. An empty form matches nothing. Everything that is not spelling "
+        "stays: `not true` is not `true`, and the option `A` is not an article."
     ),
     hints=(
-        "Print a few rows in which the metric says wrong. What would a person say who reads the two columns aloud?",
-        "One function `form(text)` for both sides, and `form(said) in [form(gold) for gold in golds]` with `form(said) != \"\"`. `in` on a *list* compares whole texts; `in` on a text looks for a piece.",
+        "Print a few rows in which the metric says wrong. What would a person say who reads the two columns "
+        "aloud?",
+        "One function `form(text)` for both sides, and `form(said) in [form(gold) for gold in golds]` with "
+        "`form(said) != \"\"`. `in` on a *list* compares whole texts; `in` on a text looks for a piece.",
     ),
     in_the_wild=(
-        "In HuskyInSalt/CRAG, issue 8, a reader wonders at one model's figure on PubHealth, far below all others, and finds that its `True` hardly ever equals the gold `true`; with that mended it measures 0.643. The evaluation code came from "
-        "Self-RAG's. The usual cure has a trap of its own: OpenBMB/UltraRAG, issue 509, took articles off, so that the gold option \"A\" became the empty text, which stands in every answer."
+        "In HuskyInSalt/CRAG, issue 8, a reader wonders at one model's figure on PubHealth, far below all "
+        "others, and finds that its `True` hardly ever equals the gold `true`; with that mended it measures "
+        "0.643. The evaluation code came from Self-RAG's. The usual cure has a trap of its own: "
+        "OpenBMB/UltraRAG, issue 509, took articles off, so that the gold option \"A\" became the empty "
+        "text, which stands in every answer."
     ),
     transfer=(
-        "Your figure is 50.4% on yes/no questions, and you suspect nothing: no model is good at them. What would you look at before you believe it, and how long does it take?"
+        "Your figure is 50.4% on yes/no questions, and you suspect nothing: no model is good at them. What "
+        "would you look at before you believe it, and how long does it take?"
     ),
     answer=(
-        "At ten rows that the metric calls wrong, read by eye, and at the distribution of what was said: if the model says \"Yes\" to everything, or half of its replies are no yes and no no, 50% is what any such set gives. Five "
-        "minutes. A figure that is absurd (0.7%) is found by itself; one that looks like chance, or like a weak model, is believed."
+        "At ten rows that the metric calls wrong, read by eye, and at the distribution of what was said: if "
+        "the model says \"Yes\" to everything, or half of its replies are no yes and no no, 50% is what any "
+        "such set gives. Five minutes. A figure that is absurd (0.7%) is found by itself; one that looks "
+        "like chance, or like a weak model, is believed."
     ),
     pitfall=(
-        "They lower the case of one side, the one they have seen wrong, or they look for the gold *in* what was said, and \"untrue\" counts as true. Let them run the mended metric on the dummy that always says \"not true\"."
+        "They lower the case of one side, the one they have seen wrong, or they look for the gold *in* what "
+        "was said, and \"untrue\" counts as true. Let them run the mended metric on the dummy that always "
+        "says \"not true\"."
     ),
 )  # fmt: skip
 
@@ -133,12 +148,15 @@ def check(candidate: Match) -> LabVerdict:
             wrong = sum(candidate(other.said, other.golds) is not other.same for other in alike)
             return failed(
                 case.diagnosis,
-                f"{case.said!r} against {_listed(case.golds)} counts as {'right' if found else 'wrong'}, and {'does not say' if found else 'says'} the same ({wrong} of {len(alike)} such pairs). {case.lesson}",
+                f"{case.said!r} against {_listed(case.golds)} counts as {'right' if found else 'wrong'}, and "
+                f"{'does not say' if found else 'says'} the same ({wrong} of {len(alike)} such pairs). "
+                f"{case.lesson}",
             )
     rows, _ = evaluate(candidate)
     return passed(
-        f"{len(CASES)} pairs, {sum(case.same for case in CASES)} that say the same and {sum(not case.same for case in CASES)} that do not; the model of the report has {share(rows)} instead of "
-        f"{share(evaluate(equal)[0])}"
+        f"{len(CASES)} pairs, {sum(case.same for case in CASES)} that say the same and "
+        f"{sum(not case.same for case in CASES)} that do not; the model of the report has {share(rows)} "
+        f"instead of {share(evaluate(equal)[0])}"
     )
 
 
@@ -157,7 +175,10 @@ def _listed(golds: Sequence[str]) -> str:
     return " or ".join(repr(gold) for gold in golds)
 
 
-_CASE = "case_sensitive", "Bring both sides into one case before you compare"
+_CASE = (
+    "case_sensitive",
+    "Bring both sides into one case before you compare; `casefold` also knows that ß is ss",
+)
 _GOLD = (
     "gold_left_as_it_is",
     "It is the *gold* that is in capitals here, or in quotes: both sides go through the same function",
@@ -171,7 +192,8 @@ _PART = (
 )
 _NONE = (
     "empty_matches",
-    "An answer without a word is no answer. If both forms are empty, something was taken off that belonged to it",
+    "An answer without a word is no answer. If both forms are empty, something was taken off that belonged "
+    "to it",
 )
 _OPTION = (
     "option_taken_for_an_article",

@@ -25,36 +25,50 @@ LAB = Lab(
     title="Forty points for the loop",
     difficulty=2,
     minutes=25,
-    you_will="take a difference between two systems apart, one change at a time, and say how much of it is the loop's",
+    you_will=(
+        "take a difference between two systems apart, one change at a time, and say how much of it is the "
+        "loop's"
+    ),
     symptom=(
-        "\"Reflection lifts right answers from 47% to 87%.\" The team next door built the loop, and gained 4 points."
+        "\"Reflection lifts right answers from 47% to 87%.\" The team next door built the loop, and gained 4 "
+        "points."
     ),
     task=(
-        "Write `ladder(baseline, loop)`: a list of setups that leads from `baseline` to `loop`, both included, each one differing from the one before in exactly *one* "
-        "field. Change `system` last, so that the last step compares the two systems with everything else as the loop will be shipped. Fields that are the same in "
-        "both stay as they are, and give no step. `replace(setup, k=8)` gives a copy of a setup with one field changed."
+        "Write `ladder(baseline, loop)`: a list of setups that leads from `baseline` to `loop`, both "
+        "included, each one differing from the one before in exactly *one* field. Change `system` last, so "
+        "that the last step compares the two systems with everything else as the loop will be shipped. "
+        "Fields that are the same in both stay as they are, and give no step. `replace(setup, k=8)` gives a "
+        "copy of a setup with one field changed."
     ),
     hints=(
-        "Write the two setups in two columns. In how many lines do they differ, and about how many of these lines does the headline speak?",
-        "`FIELDS` names the fields, `system` last. Begin with `[baseline]`; for each name in which the last setup of the list and `loop` differ, append `replace(steps[-1], "
-        "**{name: getattr(loop, name)})`.",
+        "Write the two setups in two columns. In how many lines do they differ, and about how many of these "
+        "lines does the headline speak?",
+        "`FIELDS` names the fields, `system` last. Begin with `[baseline]`; for each name in which the last "
+        "setup of the list and `loop` differ, append `replace(steps[-1], **{name: getattr(loop, name)})`.",
     ),
     in_the_wild=(
-        "FareedKhan-dev/rag-cookbook-2026 measures all its recipes against one `vanilla_pipeline` (`cookbook/baselines.py`): windows of 384 tokens and 5 of them; its Self-RAG recipe cuts "
-        "windows of four sentences and takes 8. In LHRLAB/Graph-R1, issue 18, a reader asks why standard RAG got 5 chunks and the graph methods 60 items. There was a reason (about "
-        "as many tokens), and it still is not one thing that was changed."
+        "FareedKhan-dev/rag-cookbook-2026 measures all its recipes against one `vanilla_pipeline` "
+        "(`cookbook/baselines.py`): windows of 384 tokens and 5 of them; its Self-RAG recipe cuts windows of "
+        "four sentences and takes 8. In LHRLAB/Graph-R1, issue 18, a reader asks why standard RAG got 5 "
+        "chunks and the graph methods 60 items. There was a reason (about as many tokens), and it still is "
+        "not one thing that was changed."
     ),
     transfer=(
-        "You have the ladder. A reviewer says: \"You changed the system last, where there was least left to gain. Changed first, it might have brought 20 points.\" Is that "
-        "an objection, and which number would answer it?"
+        "You have the ladder. A reviewer says: \"You changed the system last, where there was least left to "
+        "gain. Changed first, it might have brought 20 points.\" Is that an objection, and which number "
+        "would answer it?"
     ),
     answer=(
-        "It is one: the parts interact, and what a step is worth depends on the steps before. The other order answers it: with the system first it is 1 row of 70 instead of 3, and then the *large model* brings "
-        "nothing, because the small one reads the few passages that the loop lets through as well. So report both orders, and decide by the question: does the loop help whoever has the large model, or does it save "
-        "buying it? And 3 rows are few: `difference` in `cookbook/eval/statistics.py` gives +4 points with an interval from -1 to +11."
+        "It is one: the parts interact, and what a step is worth depends on the steps before. The other "
+        "order answers it: with the system first it is 1 row of 70 instead of 3, and then the *large model* "
+        "brings nothing, because the small one reads the few passages that the loop lets through as well. So "
+        "report both orders, and decide by the question: does the loop help whoever has the large model, or "
+        "does it save buying it? And 3 rows are few: `difference` in `cookbook/eval/statistics.py` gives +4 "
+        "points with an interval from -1 to +11."
     ),
     pitfall=(
-        "They change each field from the baseline, one at a time, and get four setups that lie around it like a star. None of them is the loop, and the gains do not add up to the difference. Let them add "
+        "They change each field from the baseline, one at a time, and get four setups that lie around it "
+        "like a star. None of them is the loop, and the gains do not add up to the difference. Let them add "
         "the numbers."
     ),
 )  # fmt: skip
@@ -182,7 +196,8 @@ def check(candidate: Ladder) -> LabVerdict:
     rows = table(steps)
     said = ", ".join(f"{name} {row['gained']}" for name, row in zip(_changes(steps), rows[1:], strict=True))
     return passed(
-        f"from {rows[0]['right']} to {rows[-1]['right']} of {rows[0]['of']} right answers, step by step: {said}. The system's own share is the last number"
+        f"from {rows[0]['right']} to {rows[-1]['right']} of {rows[0]['of']} right answers, step by step: "
+        f"{said}. The system's own share is the last number"
     )
 
 
@@ -194,14 +209,16 @@ def _climbs(steps: list[Setup], baseline: Setup, loop: Setup) -> LabVerdict | No
         first = _said(steps[0]) if steps else "nothing"
         return failed(
             "no_start",
-            f"{saw}, the first of them {first}. Begin with the baseline that the headline names: the ladder has to explain *that* difference",
+            f"{saw}, the first of them {first}. Begin with the baseline that the headline names: the ladder "
+            "has to explain *that* difference",
         )
     star = len(steps) > 2 and all(len(_differ(baseline, step)) == 1 for step in steps[1:])
     if star and len(_differ(*steps[1:3])) > 1:
         return failed(
             "star",
-            f"{saw}: each differs from the baseline in one field, and {_said(steps[1])} from the next one in {len(_differ(*steps[1:3]))}. What they gain does not add "
-            "up to the difference. Keep each change while you make the next",
+            f"{saw}: each differs from the baseline in one field, and {_said(steps[1])} from the next one in "
+            f"{len(_differ(*steps[1:3]))}. What they gain does not add up to the difference. Keep each "
+            "change while you make the next",
         )
     if steps[-1] != loop:
         return failed(
@@ -212,28 +229,31 @@ def _climbs(steps: list[Setup], baseline: Setup, loop: Setup) -> LabVerdict | No
         if not changed:
             return failed(
                 "empty_step",
-                f"{saw}, and two in a row are the same: {_said(one)}. Where nothing changes there is nothing to measure",
+                f"{saw}, and two in a row are the same: {_said(one)}. Where nothing changes there is nothing "
+                "to measure",
             )
         if len(changed) > 1:
             gained = sum(right_answers(other)) - sum(right_answers(one))
             return failed(
                 "many_at_once",
-                f"{saw}. From {_said(one)} to {_said(other)} {len(changed)} things change at once ({', '.join(changed)}), and {gained:+d} right answers of {len(_rows())} come "
-                "of it. Whose are they?",
+                f"{saw}. From {_said(one)} to {_said(other)} {len(changed)} things change at once "
+                f"({', '.join(changed)}), and {gained:+d} right answers of {len(_rows())} come of it. Whose "
+                "are they?",
             )
     changes = _changes(steps)
     if len(steps) != wanted:
         return failed(
             "detour",
-            f"{saw}, and {wanted} are enough: {', '.join(changes)}. Change each field that differs once, and no other",
+            f"{saw}, and {wanted} are enough: {', '.join(changes)}. Change each field that differs once, and "
+            "no other",
         )
     if "system" in changes[:-1]:
         at = changes.index("system")
         gained = sum(right_answers(steps[at + 1])) - sum(right_answers(steps[at]))
         return failed(
             "system_not_last",
-            f"{saw}, and change in this order: {', '.join(changes)}. The loop is then credited with what it does to {_said(steps[at])} ({gained:+d}), which nobody will ship. "
-            "Change the system last",
+            f"{saw}, and change in this order: {', '.join(changes)}. The loop is then credited with what it "
+            f"does to {_said(steps[at])} ({gained:+d}), which nobody will ship. Change the system last",
         )
     return None
 

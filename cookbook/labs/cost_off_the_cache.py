@@ -19,39 +19,51 @@ LAB = Lab(
     title="Nine calls for nothing",
     difficulty=3,
     minutes=25,
-    you_will="count calls where they are made, so that a cache hit, a retry and a failed call are each told for what they are",
+    you_will=(
+        "count calls where they are made, so that a cache hit, a retry and a failed call are each told for "
+        "what they are"
+    ),
     symptom=(
-        "The comparison says that the reflective loop makes 0.0 calls a question and the plain recipe 1.0. Management is delighted."
+        "The comparison says that the reflective loop makes 0.0 calls a question and the plain recipe 1.0. "
+        "Management is delighted."
     ),
     task=(
-        "Write `chat(model, cache, prompt, temperature)`, the one function through which every call goes. With temperature 0 a prompt that is in `cache` is answered from "
-        "there, and a new reply is put there; with any other temperature the cache is left alone. `model.complete(prompt)` makes one attempt; if it raises `ProviderUnavailable`, try "
-        "again, up to `ATTEMPTS` (2) attempts in all, then let the error through. **Charge** what happens: `charge(prompt, reply)` once for each attempt that was made, also for "
-        "one that failed (its reply is `\"\"`), and `charge(prompt, reply, cached=True)` for an answer from the cache."
+        "Write `chat(model, cache, prompt, temperature)`, the one function through which every call goes. "
+        "With temperature 0 a prompt that is in `cache` is answered from there, and a new reply is put "
+        "there; with any other temperature the cache is left alone. `model.complete(prompt)` makes one "
+        "attempt; if it raises `ProviderUnavailable`, try again, up to `ATTEMPTS` (2) attempts in all, then "
+        "let the error through. **Charge** what happens: `charge(prompt, reply)` once for each attempt that "
+        "was made, also for one that failed (its reply is `\"\"`), and `charge(prompt, reply, cached=True)` "
+        "for an answer from the cache."
     ),
     hints=(
-        "A harness that looks at the cache sees what is new in it. Write down the ways in which a call can be made, or not be made, without an entry more: there are at "
-        "least four.",
-        "Three places to charge: where the cache answers (`cached=True`), where `complete` returned, and where it raised, before you try again or give up. Look into the cache, "
-        "and write into it, only if `temperature == 0`.",
+        "A harness that looks at the cache sees what is new in it. Write down the ways in which a call can "
+        "be made, or not be made, without an entry more: there are at least four.",
+        "Three places to charge: where the cache answers (`cached=True`), where `complete` returned, and "
+        "where it raised, before you try again or give up. Look into the cache, and write into it, only if "
+        "`temperature == 0`.",
     ),
     in_the_wild=(
-        "A published recipe of Self-RAG counts the calls of a question as the new entries of its cache folder. Its committed output says \"New cache entries this query: 0\" above a "
-        "breakdown that comes to 12 (FareedKhan-dev/rag-cookbook-2026, `docs/recipes/06-adaptive-and-agentic/self-reflective-retrieval.ipynb`). Retries hide in the same way: of 9 "
-        "requests on the wire the cost tracker of tya5/reyn saw at most 1 (issue 3047)."
+        "A published recipe of Self-RAG counts the calls of a question as the new entries of its cache "
+        "folder. Its committed output says \"New cache entries this query: 0\" above a breakdown that comes "
+        "to 12 (FareedKhan-dev/rag-cookbook-2026, "
+        "`docs/recipes/06-adaptive-and-agentic/self-reflective-retrieval.ipynb`). Retries hide in the same "
+        "way: of 9 requests on the wire the cost tracker of tya5/reyn saw at most 1 (issue 3047)."
     ),
     transfer=(
-        "A dashboard sums the `usage` field of every reply that was returned to the application. Which of the calls that the provider bills does it never see, and where would "
-        "you stand to see them all?"
+        "A dashboard sums the `usage` field of every reply that was returned to the application. Which of "
+        "the calls that the provider bills does it never see, and where would you stand to see them all?"
     ),
     answer=(
-        "Those whose reply never reached the application: attempts that timed out or were cut off after the model had written, retries made inside a library, streams that were closed, "
-        "background jobs with a client of their own. Stand in the client, around the request itself, and compare the month's sum with the provider's invoice: "
-        "that is the only count that nobody here made up."
+        "Those whose reply never reached the application: attempts that timed out or were cut off after the "
+        "model had written, retries made inside a library, streams that were closed, background jobs with a "
+        "client of their own. Stand in the client, around the request itself, and compare the month's sum "
+        "with the provider's invoice: that is the only count that nobody here made up."
     ),
     pitfall=(
-        "They count at the call site, one for each `chat(...)`. It is right in the first test, charges a warm cache in full, and is blind to retries. Let them draw "
-        "the line from a node to the wire and mark where the meter sits."
+        "They count at the call site, one for each `chat(...)`. It is right in the first test, charges a "
+        "warm cache in full, and is blind to retries. Let them draw the line from a node to the wire and "
+        "mark where the meter sits."
     ),
 )  # fmt: skip
 
@@ -193,8 +205,10 @@ def check(candidate: Chat) -> LabVerdict:
     rows, _ = compare(candidate)
     plain, loop = rows
     return passed(
-        f"the meter agrees with the wire in {len(CASES)} situations. Today's comparison: plain recipe {plain['meter: calls']} calls ({plain['new cache entries']} new cache entries), "
-        f"loop {loop['meter: calls']} calls and {loop['meter: from the cache']} answers from the cache, so {loop['meter: from the cache'] // len(QUESTIONS)} a question for whoever has none"
+        f"the meter agrees with the wire in {len(CASES)} situations. Today's comparison: plain recipe "
+        f"{plain['meter: calls']} calls ({plain['new cache entries']} new cache entries), loop "
+        f"{loop['meter: calls']} calls and {loop['meter: from the cache']} answers from the cache, so "
+        f"{loop['meter: from the cache'] // len(QUESTIONS)} a question for whoever has none"
     )
 
 
@@ -222,8 +236,8 @@ class Case:
             except ProviderUnavailable:
                 said = None
         saw = (
-            f"{self.situation}: {model.made} attempts reached the model; the meter says {meter.calls} calls and {meter.cached} from the cache, and the cache has "
-            f"{len(cache)} entries"
+            f"{self.situation}: {model.made} attempts reached the model; the meter says {meter.calls} calls "
+            f"and {meter.cached} from the cache, and the cache has {len(cache)} entries"
         )
         return (
             self._replies(said, saw) or self._attempts(model, cache, saw) or self._metered(model, meter, saw)
@@ -233,7 +247,8 @@ class Case:
         if self.replies is None and said is not None:
             return failed(
                 "outage_hidden",
-                f"{saw}. Every attempt failed, and you returned {said[-1]!r}: let the error through, or the outage becomes an answer",
+                f"{saw}. Every attempt failed, and you returned {said[-1]!r}: let the error through, or the "
+                "outage becomes an answer",
             )
         if self.replies is not None and said is None:
             return failed(
@@ -248,12 +263,14 @@ class Case:
         if self.temperature and (cache or model.made < self.calls):
             return failed(
                 "sampled_reply_cached",
-                f"{saw}. With a temperature above 0 each call is a new draw. From the cache all draws are the first one",
+                f"{saw}. With a temperature above 0 each call is a new draw. From the cache all draws are "
+                "the first one",
             )
         if model.made != self.calls:
             return failed(
                 "attempts",
-                f"{saw}. {self.calls} attempts are right here: as many as {ATTEMPTS} for a call, and none for what the cache holds",
+                f"{saw}. {self.calls} attempts are right here: as many as {ATTEMPTS} for a call, and none "
+                "for what the cache holds",
             )
         if len(cache) != self.entries:
             return failed(
@@ -268,22 +285,26 @@ class Case:
         if not meter.calls and not meter.cached:
             return failed(
                 "nothing_charged",
-                f"{saw}. Nobody told the meter. The client is the place that knows: it alone sees hits, retries and failures",
+                f"{saw}. Nobody told the meter. The client is the place that knows: it alone sees hits, "
+                "retries and failures",
             )
         if meter.calls < self.calls and self.fails:
             return failed(
                 "failure_not_charged",
-                f'{saw}. The attempt that failed was made, waited for and often billed: charge it too, with the reply ""',
+                f"{saw}. The attempt that failed was made, waited for and often billed: charge it too, with "
+                'the reply ""',
             )
         if meter.calls > self.calls and self.cached:
             return failed(
                 "hit_charged_as_call",
-                f"{saw}. An answer from the cache is no call: charge it with `cached=True`, so that the two stay apart",
+                f"{saw}. An answer from the cache is no call: charge it with `cached=True`, so that the two "
+                "stay apart",
             )
         if meter.cached < self.cached:
             return failed(
                 "hit_not_charged",
-                f"{saw}. A warm run now looks free. Charge hits with `cached=True`: calls and hits together are what the system needs without a cache",
+                f"{saw}. A warm run now looks free. Charge hits with `cached=True`: calls and hits together "
+                "are what the system needs without a cache",
             )
         return failed("wrong_count", f"{saw}. Right are {self.calls} calls and {self.cached} from the cache")  # fmt: skip
 

@@ -21,36 +21,50 @@ LAB = Lab(
     title="The judge is hired for every question",
     difficulty=2,
     minutes=20,
-    you_will="build an expensive model once, when it is first needed, and prove it by counting constructions instead of seconds",
+    you_will=(
+        "build an expensive model once, when it is first needed, and prove it by counting constructions "
+        "instead of seconds"
+    ),
     symptom=(
-        "Answers take as many seconds longer as there are checks in them. The bill has not changed, and the profiler says that no call to the language model is slow."
+        "Answers take as many seconds longer as there are checks in them. The bill has not changed, and the "
+        "profiler says that no call to the language model is slow."
     ),
     task=(
-        "Write `build_graph(judges)`: the same graph, whose support check uses *one* entailment model for all questions. `judges.load_nli()` builds one and takes seconds; "
-        "`model.entails(premise, hypothesis)` is quick. Build it at most once for a graph, and not before there is something to check: without kept passages nothing is "
-        "supported, and nobody needs a model to say so. `nli_loop.build(judges, check_support=my_node)` compiles the graph with your node, which takes `(state, judges)` "
-        "and returns `{\"supported\": True or False}`. The premise is the texts of `state[\"kept\"]`, joined by line breaks."
+        "Write `build_graph(judges)`: the same graph, whose support check uses *one* entailment model for "
+        "all questions. `judges.load_nli()` builds one and takes seconds; `model.entails(premise, "
+        "hypothesis)` is quick. Build it at most once for a graph, and not before there is something to "
+        "check: without kept passages nothing is supported, and nobody needs a model to say so. "
+        "`nli_loop.build(judges, check_support=my_node)` compiles the graph with your node, which takes "
+        "`(state, judges)` and returns `{\"supported\": True or False}`. The premise is the texts of "
+        "`state[\"kept\"]`, joined by line breaks."
     ),
     hints=(
-        "Which line of the node costs four seconds, and what in it depends on the question? For which rows of the table was the model built although there was nothing "
-        "to read?",
-        "`build_graph` runs once, the node in it for every check. An empty list beside the node, into which the node puts the model the first time, lives as long as the "
-        "graph. Return `{\"supported\": False}` before you come to it when nothing was kept.",
+        "Which line of the node costs four seconds, and what in it depends on the question? For which rows "
+        "of the table was the model built although there was nothing to read?",
+        "`build_graph` runs once, the node in it for every check. An empty list beside the node, into which "
+        "the node puts the model the first time, lives as long as the graph. Return `{\"supported\": False}` "
+        "before you come to it when nothing was kept.",
     ),
     in_the_wild=(
-        "firelock-ai/kin built its cross-encoder 50 times in 50 calls: 2.62 s a query in the median, and 0.68 s without; it is proved mended by counting builds (pull request 775). "
-        "54yyyu/zotero-mcp kept its reranker in an object, and made a new object for every request: the cache never held anything, and clients timed out (pull request 365)."
+        "firelock-ai/kin built its cross-encoder 50 times in 50 calls: 2.62 s a query in the median, and "
+        "0.68 s without; it is proved mended by counting builds (pull request 775). 54yyyu/zotero-mcp kept "
+        "its reranker in an object, and made a new object for every request: the cache never held anything, "
+        "and clients timed out (pull request 365)."
     ),
     transfer=(
-        "Your mended graph serves eight requests at once, in threads, and has just been started. How many models are built in the first second, and what stands in the way of a second one?"
+        "Your mended graph serves eight requests at once, in threads, and has just been started. How many "
+        "models are built in the first second, and what stands in the way of a second one?"
     ),
     answer=(
-        "Up to eight: each thread looks, finds nothing, and begins to build; with 1 GB a model that may be the end of the process. A lock around *look and build* lets one build and the "
-        "others wait. Building at start-up instead is simpler and costs every process that never checks anything. Count constructions under threads, too."
+        "Up to eight: each thread looks, finds nothing, and begins to build; with 1 GB a model that may be "
+        "the end of the process. A lock around *look and build* lets one build and the others wait. Building "
+        "at start-up instead is simpler and costs every process that never checks anything. Count "
+        "constructions under threads, too."
     ),
     pitfall=(
-        "They build it in `build_graph`: quick from the first question on, and paid for by every command that only draws the graph. Or they keep it in a module: ask which "
-        "model the *second* graph gets, if it was to have another."
+        "They build it in `build_graph`: quick from the first question on, and paid for by every command "
+        "that only draws the graph. Or they keep it in a module: ask which model the *second* graph gets, if "
+        "it was to have another."
     ),
 )  # fmt: skip
 
@@ -176,8 +190,9 @@ def check(candidate: Builder) -> LabVerdict:
     if loads != (1, 1):
         return failed(
             "borrowed_judge",
-            f"two graphs were built, each with judges of its own, and their models were loaded {loads[0]} and {loads[1]} times: one graph uses the model of another. "
-            "Keep the model beside the graph it belongs to, not in a place that all graphs share",
+            f"two graphs were built, each with judges of its own, and their models were loaded {loads[0]} "
+            f"and {loads[1]} times: one graph uses the model of another. Keep the model beside the graph it "
+            "belongs to, not in a place that all graphs share",
         )
     if (verdict := _each_draft(candidate)) is not None:
         return verdict
@@ -185,35 +200,42 @@ def check(candidate: Builder) -> LabVerdict:
     if nothing.judges.loads:
         return failed(
             "loaded_for_nothing",
-            f"two questions for which nothing was kept, and the model was loaded ({nothing.judges.loads * LOAD} s). An answer without passages is not supported, "
-            "whatever a model would say to it",
+            "two questions for which nothing was kept, and the model was loaded "
+            f"({nothing.judges.loads * LOAD} s). An answer without passages is not supported, whatever a "
+            "model would say to it",
         )
     return passed(
-        f"{len(QUESTIONS)} questions, {sum(done.ran('check_support') for done in series.runs)} checks, 1 load: {LOAD} s in all, where the published graph loads 7 times. "
-        "Questions without passages load nothing, and each graph has a model of its own"
+        f"{len(QUESTIONS)} questions, {sum(done.ran('check_support') for done in series.runs)} checks, 1 "
+        f"load: {LOAD} s in all, where the published graph loads 7 times. Questions without passages load "
+        "nothing, and each graph has a model of its own"
     )
 
 
 def _built_once(series: Series) -> LabVerdict | None:
     """What is wrong with the number of loads; None when nothing is."""
     checks = [done.ran("check_support") for done in series.runs]
-    saw = f"{len(series.runs)} questions, {sum(checks)} support checks, {series.judges.loads} loads ({series.judges.loads * LOAD} s)"
+    saw = (
+        f"{len(series.runs)} questions, {sum(checks)} support checks, {series.judges.loads} loads "
+        f"({series.judges.loads * LOAD} s)"
+    )
     if series.built_before:
         return failed(
             "loaded_at_build",
-            f"the model was loaded before the first question, when the graph was built. Who only draws the graph, or asks what needs no check, waits "
-            f"{LOAD} s for nothing. Build it when the first draft is checked",
+            "the model was loaded before the first question, when the graph was built. Who only draws the "
+            f"graph, or asks what needs no check, waits {LOAD} s for nothing. Build it when the first draft "
+            "is checked",
         )
     if series.loads == checks:
         return failed(
             "loaded_every_time",
-            f"{saw}: one for each check, {sum(series.loads[3:])} of them for questions without a passage to read. `load_nli` stands inside the node, "
-            "and a node runs once for every check",
+            f"{saw}: one for each check, {sum(series.loads[3:])} of them for questions without a passage to "
+            "read. `load_nli` stands inside the node, and a node runs once for every check",
         )
     if series.judges.loads > 1:
         return failed(
             "loaded_again",
-            f"{saw}, spread over the questions as {series.loads}. Something that changes from question to question decides whether the model is built; the model depends on none",
+            f"{saw}, spread over the questions as {series.loads}. Something that changes from question to "
+            "question decides whether the model is built; the model depends on none",
         )
     return None
 
@@ -228,8 +250,8 @@ def _still_checked(candidate: Builder) -> LabVerdict | None:
         if done.state["supported"] is not supported:
             return failed(
                 "not_checked",
-                f"the draft {draft!r} is {'' if supported else 'not '}supported, and the graph says {done.state['supported']}. "
-                "The model is to be kept, and asked about every draft",
+                f"the draft {draft!r} is {'' if supported else 'not '}supported, and the graph says "
+                f"{done.state['supported']}. The model is to be kept, and asked about every draft",
             )
     return None
 
@@ -241,12 +263,14 @@ def _each_draft(candidate: Builder) -> LabVerdict | None:
     if asked != [done.state["draft"] for done in series.runs]:
         return failed(
             "verdict_kept",
-            f"three questions with a draft each, and the model was asked about {len(asked)}. A verdict is about one draft; keep the model, not what it said",
+            f"three questions with a draft each, and the model was asked about {len(asked)}. A verdict is "
+            "about one draft; keep the model, not what it said",
         )
     [done] = ask(candidate, (COMPANY,)).runs
     if done.state["supported"] is not False:
         return failed(
             "nothing_supported",
-            f"{COMPANY!r}: nothing was kept, and the draft counts as supported = {done.state['supported']}. Nothing supports it",
+            f"{COMPANY!r}: nothing was kept, and the draft counts as supported = {done.state['supported']}. "
+            "Nothing supports it",
         )
     return None

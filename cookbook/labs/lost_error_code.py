@@ -23,38 +23,47 @@ LAB = Lab(
     minutes=20,
     you_will="check a rewritten query against its question, and put back the terms that may not be paraphrased",
     symptom=(
-        "Since queries are rewritten, developers who paste an error code are told that the handbook says nothing about it. Each code "
-        "has a section of its own."
+        "Since queries are rewritten, developers who paste an error code are told that the handbook says "
+        "nothing about it. Each code has a section of its own."
     ),
     task=(
-        "Write `keep_terms(question, query)`. `query` is what the rewriter made of `question`. Return it, followed by every *exact term* of the question that "
-        "it lost, once each, in the question's order. A word is an exact term if it has a digit in it or begins with a slash: `LK-504`, `/v1/sync`, `10,000`, `v1.2.3`. "
-        "Punctuation around a word (`MARKS`) does not belong to it, and case does not matter when you look whether the query still has it. "
-        "A query without words (the rewriter failed) is replaced by the question."
+        "Write `keep_terms(question, query)`. `query` is what the rewriter made of `question`. Return it, "
+        "followed by every *exact term* of the question that it lost, once each, in the question's order. A "
+        "word is an exact term if it has a digit in it or begins with a slash: `LK-504`, `/v1/sync`, "
+        "`10,000`, `v1.2.3`. Punctuation around a word (`MARKS`) does not belong to it, and case does not "
+        "matter when you look whether the query still has it. A query without words (the rewriter failed) is "
+        "replaced by the question."
     ),
     hints=(
-        "Print `lost_error_code.REWRITES`: each question and what the rewriter made of it. Which words of a question have no synonym? "
-        "And what would you have to add to a query that lost none?",
-        "Split both texts at spaces and `strip(MARKS)` each word. Collect the words of the question that are exact and not among the *words* of the query "
-        "(in lower case), each once (`dict.fromkeys` keeps the order), and join query and collection with spaces.",
+        "Print `lost_error_code.REWRITES`: each question and what the rewriter made of it. Which words of a "
+        "question have no synonym? And what would you have to add to a query that lost none?",
+        "Split both texts at spaces and `strip(MARKS)` each word. Collect the words of the question that are "
+        "exact and not among the *words* of the query (in lower case), each once (`dict.fromkeys` keeps the "
+        "order), and join query and collection with spaces.",
     ),
     in_the_wild=(
-        "RAGFlow's agentic search asks a model what a term might mean and searches for that: PE, in this archive a protective earthing conductor, became "
-        "\"price-to-earnings; private equity; polyethylene\", and nothing was found (infiniflow/ragflow, issue 8619). In juyterman1000/entroly a rewrite with "
-        "words mined from a first search moved the file that answers from rank 4 to rank 49 (pull request 208)."
+        "RAGFlow's agentic search asks a model what a term might mean and searches for that: PE, in this "
+        "archive a protective earthing conductor, became \"price-to-earnings; private equity; "
+        "polyethylene\", and nothing was found (infiniflow/ragflow, issue 8619). In juyterman1000/entroly a "
+        "rewrite with words mined from a first search moved the file that answers from rank 4 to rank 49 "
+        "(pull request 208)."
     ),
     transfer=(
-        "The question \"Which projects do *not* count toward the limit?\" is rewritten to \"projects that count toward the limit\". No digit and no slash was lost. "
-        "Would you put the `not` back into the query, and what else must hold whatever you do?"
+        "The question \"Which projects do *not* count toward the limit?\" is rewritten to \"projects that "
+        "count toward the limit\". No digit and no slash was lost. Would you put the `not` back into the "
+        "query, and what else must hold whatever you do?"
     ),
     answer=(
-        "It can do no harm, and helps little: to BM25 `not` is a stop word, and embedders hardly move on it. A lost negation hurts where the answer is "
-        "written and judged, so what must hold is that the query is for the search only and everybody else has the customer's question. Check both: terms in the "
-        "query, negations and constraints at the judge. `lost_terms` in `cookbook/reflect/terms.py` reports all of them."
+        "It can do no harm, and helps little: to BM25 `not` is a stop word, and embedders hardly move on it. "
+        "A lost negation hurts where the answer is written and judged, so what must hold is that the query "
+        "is for the search only and everybody else has the customer's question. Check both: terms in the "
+        "query, negations and constraints at the judge. `lost_terms` in `cookbook/reflect/terms.py` reports "
+        "all of them."
     ),
     pitfall=(
-        "They test `if term in query`. Then LK-50 counts as kept because LK-504 holds it. The other first attempt appends the whole question: nothing is lost, and "
-        "the rewrite is drowned in the words that had not worked."
+        "They test `if term in query`. Then LK-50 counts as kept because LK-504 holds it. The other first "
+        "attempt appends the whole question: nothing is lost, and the rewrite is drowned in the words that "
+        "had not worked."
     ),
 )  # fmt: skip
 
@@ -147,12 +156,13 @@ def check(candidate: Keeper) -> LabVerdict:
     if missed:
         return failed(
             "not_found",
-            f"{missed[0].row.question!r} is searched for as {missed[0].query!r}, and the passage with the answer is not among the five found",
+            f"{missed[0].row.question!r} is searched for as {missed[0].query!r}, and the passage with the "
+            "answer is not among the five found",
         )
     before = sum(one.rank is None for one in ask_handbook(keep_query)[0])
     return passed(
-        f"{len(CASES)} pairs keep their exact terms, each once, and nothing else is added. Of the {len(asked)} questions with a code all find "
-        f"their passage; as it was, {before} did not"
+        f"{len(CASES)} pairs keep their exact terms, each once, and nothing else is added. Of the "
+        f"{len(asked)} questions with a code all find their passage; as it was, {before} did not"
     )
 
 
@@ -176,7 +186,8 @@ class Case:
         if gone := [word for word in lost if word in self.query.split()]:
             return failed(
                 "rewrite_lost",
-                f"{saw}. {gone[0]!r} and the other words of the rewriter are gone; they are what the rewrite was paid for",
+                f"{saw}. {gone[0]!r} and the other words of the rewriter are gone; they are what the rewrite "
+                "was paid for",
             )
         if lost:
             return failed(*_lost(saw, lost[0], self.query))
@@ -184,18 +195,20 @@ class Case:
         if more := [word for word in extra if not _exact(word)]:
             return failed(
                 "words_added",
-                f"{saw}. {more[0]!r} is no exact term. Words that can be said in another way are the rewriter's business: put back "
-                "only what has no other way",
+                f"{saw}. {more[0]!r} is no exact term. Words that can be said in another way are the "
+                "rewriter's business: put back only what has no other way",
             )
         if extra:
             return failed(
                 "term_doubled",
-                f"{saw}. A term that the query still has, in whatever case, needs no second copy, and a lost one needs one",
+                f"{saw}. A term that the query still has, in whatever case, needs no second copy, and a lost "
+                "one needs one",
             )
         if sorted(found.split()) == sorted(self.wanted.split()):
             return failed(
                 "order_changed",
-                f"{saw}. The rewriter's query first, then what it lost, in the question's order: {self.wanted!r}",
+                f"{saw}. The rewriter's query first, then what it lost, in the question's order: "
+                f"{self.wanted!r}",
             )
         return failed(
             "marks_kept", f"{saw}. Take the marks off a term: a search for 'LK-410?' can miss 'LK-410'"
@@ -206,11 +219,13 @@ def _lost(saw: str, term: str, query: str) -> tuple[str, str]:
     """Diagnosis and message for a term that is gone."""
     if term.lower() in query.lower():
         return "half_a_term", (
-            f"{saw}. {term} is lost: it stands *inside* another word of the query, and is not that word. Compare whole words"
+            f"{saw}. {term} is lost: it stands *inside* another word of the query, and is not that word. "
+            "Compare whole words"
         )
     if "-" in term:
         return "code_lost", (
-            f"{saw}. {term} is gone. It names one error and has no synonym; without it the search is about errors in general"
+            f"{saw}. {term} is gone. It names one error and has no synonym; without it the search is about "
+            "errors in general"
         )
     if term.startswith("/"):
         return "path_lost", f"{saw}. {term} is gone: the same code means something else on another path"

@@ -19,32 +19,44 @@ LAB = Lab(
     minutes=30,
     you_will="build a headline figure that no dummy can win, and say beside it how many rows it rests on",
     symptom=(
-        "The new metric ranks four systems. The first place goes to one that refuses every question, the second to one that crashes on a third of them."
+        "The new metric ranks four systems. The first place goes to one that refuses every question, the "
+        "second to one that crashes on a third of them."
     ),
     task=(
-        "Write `score(rows)`, which returns two numbers. A row has `.expected` (`\"answer\"` or `\"refuse\"`), `.status` (`Status.ANSWERED`, `REFUSED` or `FAILED`) and `.right` (is the answer right? `False` "
-        "where there is none). The **score** is the mean of two shares, each with one half: of the rows to answer, those that were answered right; of the rows to refuse, those that were refused. "
-        "A failed row is neither. The **coverage** is the share of all rows that did not fail. If rows of one kind are missing, raise `ValueError`: then a system that does always the same would win."
+        "Write `score(rows)`, which returns two numbers. A row has `.expected` (`\"answer\"` or "
+        "`\"refuse\"`), `.status` (`Status.ANSWERED`, `REFUSED` or `FAILED`) and `.right` (is the answer "
+        "right? `False` where there is none). The **score** is the mean of two shares, each with one half: "
+        "of the rows to answer, those that were answered right; of the rows to refuse, those that were "
+        "refused. A failed row is neither. The **coverage** is the share of all rows that did not fail. If "
+        "rows of one kind are missing, raise `ValueError`: then a system that does always the same would win."
     ),
     hints=(
-        "For each of the four systems, write down which rows the metric counts, and with what. Where does a refusal get its 1.0 from? Where do the failed rows go?",
-        "Two lists, by `row.expected`. In the first count `row.status is Status.ANSWERED and row.right`, in the second `row.status is Status.REFUSED`, each over the length of its *whole* list. Coverage: one minus "
-        "the share of failed rows.",
+        "For each of the four systems, write down which rows the metric counts, and with what. Where does a "
+        "refusal get its 1.0 from? Where do the failed rows go?",
+        "Two lists, by `row.expected`. In the first count `row.status is Status.ANSWERED and row.right`, in "
+        "the second `row.status is Status.REFUSED`, each over the length of its *whole* list. Coverage: one "
+        "minus the share of failed rows.",
     ),
     in_the_wild=(
-        "In Ragas a row whose judge fails becomes NaN and leaves the mean: of two systems the one that drops the hard row scores 1.0 and the other 0.5 (vibrantlabsai/ragas, issue 3028). There, "
-        "too, a correct refusal, word for word the reference, scores 0.0 in one metric and NaN in another (issue 2806). In heypinchy/pinchy, pull request 1163, a detector of refusals recognised 0 of 8 real ones."
+        "In Ragas a row whose judge fails becomes NaN and leaves the mean: of two systems the one that drops "
+        "the hard row scores 1.0 and the other 0.5 (vibrantlabsai/ragas, issue 3028). There, too, a correct "
+        "refusal, word for word the reference, scores 0.0 in one metric and NaN in another (issue 2806). In "
+        "heypinchy/pinchy, pull request 1163, a detector of refusals recognised 0 of 8 real ones."
     ),
     transfer=(
-        "A colleague reports precision instead: \"Of the answers it gave, 95% were right.\" Which of the four systems of this lab would she put first, and which second number belongs beside hers?"
+        "A colleague reports precision instead: \"Of the answers it gave, 95% were right.\" Which of the "
+        "four systems of this lab would she put first, and which second number belongs beside hers?"
     ),
     answer=(
-        "The careful one has 28 right of 36 answers, the one that crashes 19 of 20; a system that answers its one safest question has 100%. Precision says nothing about what was not answered. The second number is the "
-        "share of answerable questions it answered at all, and the third the share that failed. Any figure with a denominator that the system chooses needs its denominator beside it."
+        "The careful one has 28 right of 36 answers, the one that crashes 19 of 20; a system that answers "
+        "its one safest question has 100%. Precision says nothing about what was not answered. The second "
+        "number is the share of answerable questions it answered at all, and the third the share that "
+        "failed. Any figure with a denominator that the system chooses needs its denominator beside it."
     ),
     pitfall=(
-        "They take plain accuracy over all rows. With as many unanswerable questions as here a dummy cannot win; then give them a set with 9 of 10 to refuse. Or they count a failure among the unanswerable "
-        "as a refusal, \"because it did not answer\": ask what the customer saw."
+        "They take plain accuracy over all rows. With as many unanswerable questions as here a dummy cannot "
+        "win; then give them a set with 9 of 10 to refuse. Or they count a failure among the unanswerable as "
+        "a refusal, \"because it did not answer\": ask what the customer saw."
     ),
 )  # fmt: skip
 
@@ -192,18 +204,21 @@ def check(candidate: Metric) -> LabVerdict:
         except ZeroDivisionError:
             return failed(
                 "one_kind",
-                f"a set with rows of the kind {kind!r} only ended in a ZeroDivisionError, which says nothing to whoever made the set. Raise ValueError, and say what is missing",
+                f"a set with rows of the kind {kind!r} only ended in a ZeroDivisionError, which says nothing "
+                "to whoever made the set. Raise ValueError, and say what is missing",
             )
         return failed(
             "one_kind",
-            f"a set with rows of the kind {kind!r} only was scored {found[0]:.2f}. On such a set {'first passage' if kind == 'answer' else 'always refuses'} does as well as a system "
-            "can that understands something: raise ValueError",
+            f"a set with rows of the kind {kind!r} only was scored {found[0]:.2f}. On such a set "
+            f"{'first passage' if kind == 'answer' else 'always refuses'} does as well as a system can that "
+            "understands something: raise ValueError",
         )
     board = scoreboard(candidate)
     said = ", ".join(f"{row['system']} {row['score']:.2f}" for row in board)
     crashed = candidate(SYSTEMS["crashes"])[1]
     return passed(
-        f"{said}. No dummy is above one half, on any of three mixes; beside the second the coverage says {crashed:.0%}, so it is seen that a third of its rows failed"
+        f"{said}. No dummy is above one half, on any of three mixes; beside the second the coverage says "
+        f"{crashed:.0%}, so it is seen that a third of its rows failed"
     )
 
 
@@ -219,7 +234,8 @@ def _dummy_wins(title: str, systems: dict[str, tuple[Row, ...]], candidate: Metr
         same = max(sum(row.expected == kind for row in rows) for kind in ("answer", "refuse"))
         return failed(
             "mix_decides",
-            f"{which}. {same} of {len(rows)} questions are of one kind, so doing always the same is nearly always right. Take the share within each kind, then the mean of the two",
+            f"{which}. {same} of {len(rows)} questions are of one kind, so doing always the same is nearly "
+            "always right. Take the share within each kind, then the mean of the two",
         )
     if best == "first passage":
         right = sum(row.right for row in rows)
@@ -234,11 +250,13 @@ def _dummy_wins(title: str, systems: dict[str, tuple[Row, ...]], candidate: Metr
     if abs(said["careful"] - _balanced(forgiving)[0]) < 1e-9:
         return failed(
             "refusal_forgiven",
-            f"{which}. A refusal where there is an answer counts as right with you. The customer is sent away with a question that the handbook answers",
+            f"{which}. A refusal where there is an answer counts as right with you. The customer is sent "
+            "away with a question that the handbook answers",
         )
     return failed(
         "dummy_wins",
-        f"{which}. It has answered nothing, and gets full marks for it: a refusal is right where there is nothing to answer, and wrong where there is",
+        f"{which}. It has answered nothing, and gets full marks for it: a refusal is right where there is "
+        "nothing to answer, and wrong where there is",
     )
 
 
@@ -258,7 +276,8 @@ def _scored(title: str, systems: dict[str, tuple[Row, ...]], candidate: Metric) 
             lost = sum(row.status is FAILED for row in rows)
             return failed(
                 "wrong_coverage",
-                f"{title}: the coverage of {name!r} is {covered:.2f} with you; {lost} of its {len(rows)} rows failed, so it is {coverage:.2f}. A refusal is an end like another",
+                f"{title}: the coverage of {name!r} is {covered:.2f} with you; {lost} of its {len(rows)} "
+                f"rows failed, so it is {coverage:.2f}. A refusal is an end like another",
             )
     return None
 
@@ -269,7 +288,8 @@ def _wrong_score(saw: str, rows: Sequence[Row], said: float) -> tuple[str, str]:
     if len(ended) < len(rows) and abs(said - _balanced(ended)[0]) < 1e-9:
         return (
             "failures_leave",
-            f"{saw}. The failed rows have left the mean: the more rows a system loses, the better it looks. They stay in the denominator",
+            f"{saw}. The failed rows have left the mean: the more rows a system loses, the better it looks. "
+            "They stay in the denominator",
         )
     forgiven = [
         Row("refuse", REFUSED) if row.expected == "refuse" and row.status is FAILED else row for row in rows
@@ -277,11 +297,13 @@ def _wrong_score(saw: str, rows: Sequence[Row], said: float) -> tuple[str, str]:
     if abs(said - _balanced(forgiven)[0]) < 1e-9:
         return (
             "failure_as_refusal",
-            f"{saw}. A failure among the rows to refuse counts as a refusal with you. It said nothing, and not because it knew better",
+            f"{saw}. A failure among the rows to refuse counts as a refusal with you. It said nothing, and "
+            "not because it knew better",
         )
     return (
         "wrong_score",
-        f"{saw}. It is the mean of two shares: right answers among the rows to answer, refusals among those to refuse, a failed row being neither",
+        f"{saw}. It is the mean of two shares: right answers among the rows to answer, refusals among those "
+        "to refuse, a failed row being neither",
     )
 
 

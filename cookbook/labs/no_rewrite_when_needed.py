@@ -23,38 +23,42 @@ LAB = Lab(
     minutes=20,
     you_will="send a search that found nothing to the rewriter, as often as the budget says and not once more",
     symptom=(
-        "Customers who do not know our words get \"No answer found.\" within a second. The system has a rewriter for exactly them, and its log "
-        "is empty."
+        "Customers who do not know our words get \"No answer found.\" within a second. The system has a "
+        "rewriter for exactly them, and its log is empty."
     ),
     task=(
-        "Write the router `after_grades(state, caps)`. `state[\"kept\"]` holds the passages that were judged relevant, `state[\"rewrites\"]` how "
-        "often this request was rewritten so far (the node `rewrite` counts), `caps.rewrites` how often it may be. Return the name of the next node: `\"generate\"`, "
+        "Write the router `after_grades(state, caps)`. `state[\"kept\"]` holds the passages that were judged "
+        "relevant, `state[\"rewrites\"]` how often this request was rewritten so far (the node `rewrite` "
+        "counts), `caps.rewrites` how often it may be. Return the name of the next node: `\"generate\"`, "
         "`\"rewrite\"` or `\"no_answer\"`."
     ),
     hints=(
-        "Look at the red edge: what is true of a request that takes it, and which node could still do something for it? How would a request "
-        "get to that node today?",
-        "Three cases in this order: something kept, then `generate`; nothing kept and rewrites left (`<`), then `rewrite`; nothing kept and none "
-        "left, then `no_answer`. The router only reads: `rewrite` has its own counter.",
+        "Look at the red edge: what is true of a request that takes it, and which node could still do "
+        "something for it? How would a request get to that node today?",
+        "Three cases in this order: something kept, then `generate`; nothing kept and rewrites left (`<`), "
+        "then `rewrite`; nothing kept and none left, then `no_answer`. The router only reads: `rewrite` has "
+        "its own counter.",
     ),
     in_the_wild=(
-        "The graph is a published one, kept as it was in `cookbook/published/revise.py`. The Corrective-RAG demo of "
-        "patchy631/ai-engineering-hub had the same hole for another reason: its grader's \"no.\" did not equal \"no\", so the web search that was "
-        "to follow irrelevant passages never ran (pull request 246). In the CRAG paper (arXiv 2401.15884) it is the other way round: that every passage "
-        "is bad is what starts the second search."
+        "The graph is a published one, kept as it was in `cookbook/published/revise.py`. The Corrective-RAG "
+        "demo of patchy631/ai-engineering-hub had the same hole for another reason: its grader's \"no.\" did "
+        "not equal \"no\", so the web search that was to follow irrelevant passages never ran (pull request "
+        "246). In the CRAG paper (arXiv 2401.15884) it is the other way round: that every passage is bad is "
+        "what starts the second search."
     ),
     transfer=(
-        "The team logs how often the rewriter ran: in 2% of all requests. They call the rewriter \"rarely needed\" and plan to remove it. Which number would you "
-        "ask for first?"
+        "The team logs how often the rewriter ran: in 2% of all requests. They call the rewriter \"rarely "
+        "needed\" and plan to remove it. Which number would you ask for first?"
     ),
     answer=(
-        "How many requests ended without a relevant passage while rewrites were left. A component that is rarely *reached* looks like one that is rarely "
-        "*needed*; only the requests that needed it tell them apart. A branch that no test drives is the same: count the edges taken, and ask about the "
-        "zeros."
+        "How many requests ended without a relevant passage while rewrites were left. A component that is "
+        "rarely *reached* looks like one that is rarely *needed*; only the requests that needed it tell them "
+        "apart. A branch that no test drives is the same: count the edges taken, and ask about the zeros."
     ),
     pitfall=(
-        "They write `if not kept: return \"rewrite\"` and have built a loop without an end, because the router has no cap any more. Or they send an empty "
-        "request to `generate` at the cap, so that the customer gets *something*. Ask what the writer would read there."
+        "They write `if not kept: return \"rewrite\"` and have built a loop without an end, because the "
+        "router has no cap any more. Or they send an empty request to `generate` at the cap, so that the "
+        "customer gets *something*. Ask what the writer would read there."
     ),
 )  # fmt: skip
 
@@ -141,33 +145,41 @@ def _check(candidate: Router) -> LabVerdict:
     if kept.ran("rewrite") or not kept.ran("generate"):
         return failed(
             "found_and_rewritten",
-            f"one of five passages was relevant at the first search, and rewrite ran {times(kept, 'rewrite')}, generate {times(kept, 'generate')}. "
-            "One relevant passage is enough to write from; whether the answer is good is for the checks behind it",
+            "one of five passages was relevant at the first search, and rewrite ran "
+            f"{times(kept, 'rewrite')}, generate {times(kept, 'generate')}. One relevant passage is enough "
+            "to write from; whether the answer is good is for the checks behind it",
         )
     return passed(
-        f"the rewrite finds it: {first.state['draft']!r}, {first.calls} calls instead of 6 and a refusal. When nothing helps, budgets of 2, 1 and 0 "
-        "rewrites end in no_answer after 18, 12 and 6 calls, and nothing is written"
+        f"the rewrite finds it: {first.state['draft']!r}, {first.calls} calls instead of 6 and a refusal. "
+        "When nothing helps, budgets of 2, 1 and 0 rewrites end in no_answer after 18, 12 and 6 calls, and "
+        "nothing is written"
     )
 
 
 def _helped(done: Run, which: str, wanted: int) -> LabVerdict | None:
     """What is wrong with a request that a rewrite can save; None when nothing is."""
-    saw = f"the first search found nothing relevant, {which} finds the passage, and rewrite ran {times(done, 'rewrite')}"
+    saw = (
+        f"the first search found nothing relevant, {which} finds the passage, and rewrite ran "
+        f"{times(done, 'rewrite')}"
+    )
     if done.ran("rewrite") == 0 and done.ran("generate"):
         return failed(
             "written_from_nothing",
-            f"{saw}: the writer was asked without a passage and said {done.state['draft']!r}. Nothing kept is no reason to write",
+            f"{saw}: the writer was asked without a passage and said {done.state['draft']!r}. Nothing kept "
+            "is no reason to write",
         )
     if done.ran("rewrite") == 0:
         return failed(
             "never_rewritten",
-            f"{saw}: after {done.calls} calls the customer is told {done.state['draft']!r}. `rewrites` stands at {done.state['rewrites']}, two were "
-            "allowed. The router knows an empty `kept` and does not look at what is left of the budget",
+            f"{saw}: after {done.calls} calls the customer is told {done.state['draft']!r}. `rewrites` "
+            f"stands at {done.state['rewrites']}, two were allowed. The router knows an empty `kept` and "
+            "does not look at what is left of the budget",
         )
     if done.ran("rewrite") < wanted:
         return failed(
             "gives_up_early",
-            f"{saw}, then it ended with {done.state['draft']!r}. {wanted} were allowed: compare `state['rewrites']` with `caps.rewrites`, not with 0",
+            f"{saw}, then it ended with {done.state['draft']!r}. {wanted} were allowed: compare "
+            "`state['rewrites']` with `caps.rewrites`, not with 0",
         )
     if done.state["draft"] != FOUND or done.state["status"] is not Status.ANSWERED:
         return failed(
@@ -179,21 +191,27 @@ def _helped(done: Run, which: str, wanted: int) -> LabVerdict | None:
 
 def _gave_up(done: Run, budget: int) -> LabVerdict | None:
     """What is wrong with a request that nothing can save; None when nothing is."""
-    saw = f"no search finds anything, `caps.rewrites` is {budget}: rewrite ran {times(done, 'rewrite')} in {done.calls} calls"
+    saw = (
+        f"no search finds anything, `caps.rewrites` is {budget}: rewrite ran {times(done, 'rewrite')} in "
+        f"{done.calls} calls"
+    )
     if not done.ended:
         return failed(
             "no_end",
-            f"{saw}, and it was stopped after {LIMIT} supersteps. `rewrites` stands at {done.state['rewrites']}; compare it with `caps.rewrites`",
+            f"{saw}, and it was stopped after {LIMIT} supersteps. `rewrites` stands at "
+            f"{done.state['rewrites']}; compare it with `caps.rewrites`",
         )
     if done.ran("generate"):
         return failed(
             "written_from_nothing",
-            f"{saw}, then the writer was asked without a passage and said {done.state['draft']!r}. At the cap an empty `kept` goes to `no_answer`",
+            f"{saw}, then the writer was asked without a passage and said {done.state['draft']!r}. At the "
+            "cap an empty `kept` goes to `no_answer`",
         )
     if done.ran("rewrite") < budget:
         return failed(
             "gives_up_early",
-            f"{saw}. {budget} were allowed: compare `state['rewrites']` with `caps.rewrites`, not with a number of your own",
+            f"{saw}. {budget} were allowed: compare `state['rewrites']` with `caps.rewrites`, not with a "
+            "number of your own",
         )
     if done.ran("rewrite") > budget:
         return failed("one_too_many", f"{saw}. Compare with `<`: when {budget} are made, none is left")

@@ -24,39 +24,47 @@ LAB = Lab(
     minutes=25,
     you_will="keep the question apart from the query, and say which parts of a loop may see which",
     symptom=(
-        "A customer asked who may *not* export. She was told who may, and the judge had found that useful. The same judge had "
-        "rejected the same answer a moment before."
+        "A customer asked who may *not* export. She was told who may, and the judge had found that useful. "
+        "The same judge had rejected the same answer a moment before."
     ),
     task=(
-        "Write `build_graph(judges, caps)`: the same graph, in which only the *search* uses the rewritten query. Whoever grades, writes, judges or "
-        "rewrites gets the customer's question, always. The state has a field `question` and a field `query`, and both begin as the customer's "
-        "question. `build(judges, caps, retrieve=my_retrieve, rewrite=my_rewrite)` compiles the graph above with your nodes in place of its "
-        "own. A node takes `(state, judges)` and returns the fields that change; `judges.store.retrieve(query, handbook.K)` searches, "
-        "`judges.rewrite(question, query, feedback)` gives the next query, where `query` is the one that failed."
+        "Write `build_graph(judges, caps)`: the same graph, in which only the *search* uses the rewritten "
+        "query. Whoever grades, writes, judges or rewrites gets the customer's question, always. The state "
+        "has a field `question` and a field `query`, and both begin as the customer's question. "
+        "`build(judges, caps, retrieve=my_retrieve, rewrite=my_rewrite)` compiles the graph above with your "
+        "nodes in place of its own. A node takes `(state, judges)` and returns the fields that change; "
+        "`judges.store.retrieve(query, handbook.K)` searches, `judges.rewrite(question, query, feedback)` "
+        "gives the next query, where `query` is the one that failed."
     ),
     hints=(
-        "In the trace, look for the row that returned `question`. A customer asks once, so that field should never be returned by "
-        "anybody. Which two nodes have to change so that the search still gets the new words?",
-        "`my_rewrite` returns `{\"query\": judges.rewrite(state[\"question\"], state[\"query\"], state[\"feedback\"]), \"rewrites\": state[\"rewrites\"] "
-        "+ 1}`, and `my_retrieve` searches for `state[\"query\"]`. No other node has to change: they read `state[\"question\"]` already.",
+        "In the trace, look for the row that returned `question`. A customer asks once, so that field should "
+        "never be returned by anybody. Which two nodes have to change so that the search still gets the new "
+        "words?",
+        "`my_rewrite` returns `{\"query\": judges.rewrite(state[\"question\"], state[\"query\"], "
+        "state[\"feedback\"]), \"rewrites\": state[\"rewrites\"] + 1}`, and `my_retrieve` searches for "
+        "`state[\"query\"]`. No other node has to change: they read `state[\"question\"]` already.",
     ),
     in_the_wild=(
-        "LangGraph's own example of Self-RAG has one field for both: `transform_query` returns `\"question\": better_question`, and the node that "
-        "judges the answer reads `question` (langchain-ai/langgraph, `examples/rag/langgraph_self_rag.ipynb`, and much code that "
-        "followed it). Users notice: \"User's original question was changed\" (infiniflow/ragflow, issue 5700)."
+        "LangGraph's own example of Self-RAG has one field for both: `transform_query` returns "
+        "`\"question\": better_question`, and the function that judges the answer reads `question` "
+        "(langchain-ai/langgraph, `examples/rag/langgraph_self_rag.ipynb`, and much code that followed it). "
+        "Users notice: \"User's original question was changed\" (infiniflow/ragflow, issue 5700)."
     ),
     transfer=(
-        "A chat rewrites \"And on the other plan?\" into \"How many guests may a Starter workspace have?\" before anything else runs. Here the judge "
-        "should see the rewritten question. What is different, and what must be true of the rewrite so that you can allow it?"
+        "A chat rewrites \"And on the other plan?\" into \"How many guests may a Starter workspace have?\" "
+        "before anything else runs. Here the judge should see the rewritten question. What is different, and "
+        "what must be true of the rewrite so that you can allow it?"
     ),
     answer=(
-        "That rewrite completes the question with words the customer said before; a search query leaves words out. It is made once, before the loop, and is "
-        "the question from then on. It may add what the conversation holds and take nothing away, which can be checked (every constraint "
-        "of the message is still there), and showing it to the customer (\"I read this as ...\") lets her say no."
+        "That rewrite completes the question with words the customer said before; a search query leaves "
+        "words out. It is made once, before the loop, and is the question from then on. It may add what the "
+        "conversation holds and take nothing away, which can be checked (every constraint of the message is "
+        "still there), and showing it to the customer (\"I read this as ...\") lets her say no."
     ),
     pitfall=(
-        "They stop the overwriting in `rewrite` and forget that `retrieve` reads the same field. Every judge is right again, and each rewrite "
-        "is paid for and searched for nobody. Let them print `judges.store.queries`."
+        "They stop the overwriting in `rewrite` and forget that `retrieve` reads the same field. Every judge "
+        "is right again, and each rewrite is paid for and searched for nobody. Let them print "
+        "`judges.store.queries`."
     ),
 )  # fmt: skip
 
@@ -185,8 +193,9 @@ def check(candidate: Builder) -> LabVerdict:
     if (verdict := _counted(ask(candidate, drafts=(MAY,)))) is not None:
         return verdict
     return passed(
-        f"{len(request.heard)} calls heard {QUESTION!r}, the store was asked {_quoted(request.searched)}, and the third draft is returned: "
-        f"{request.run.state['draft']!r} ({request.run.calls} calls). The graph as it was stopped at the second, after 18"
+        f"{len(request.heard)} calls heard {QUESTION!r}, the store was asked {_quoted(request.searched)}, "
+        f"and the third draft is returned: {request.run.state['draft']!r} ({request.run.calls} calls). The "
+        "graph as it was stopped at the second, after 18"
     )
 
 
@@ -200,20 +209,23 @@ def _question_kept(request: Request) -> LabVerdict | None:
     if "usefulness" not in strangers:
         return failed(
             "half_of_them_hear_it",
-            f"{saw}, while the judge of usefulness got the customer's question. Whoever grades, writes or checks against another question "
-            f"does other work than the one that was asked for. Do not give the question back to some of them: never overwrite it",
+            f"{saw}, while the judge of usefulness got the customer's question. Whoever grades, writes or "
+            "checks against another question does other work than the one that was asked for. Do not give "
+            "the question back to some of them: never overwrite it",
         )
     if all("not" in question.lower().split() for question in others):
         return failed(
             "question_changed",
-            f"the customer asked {QUESTION!r}, and {saw}. Nothing is lost from it yet; but everybody now works on a text that she did not write, "
-            "and the next rewriter starts from there. Leave the field `question` alone",
+            f"the customer asked {QUESTION!r}, and {saw}. Nothing is lost from it yet; but everybody now "
+            "works on a text that she did not write, and the next rewriter starts from there. Leave the "
+            "field `question` alone",
         )
     return failed(
         "question_overwritten",
         f"the customer asked {QUESTION!r}, and {saw}. The word `not` is gone. The request ended with "
-        f"{request.run.state['draft']!r}, status '{request.run.state['status']}': the answer did not improve, the question was made to "
-        "fit it. A node returned the field `question`; a rewrite belongs into `query`",
+        f"{request.run.state['draft']!r}, status '{request.run.state['status']}': the answer did not "
+        "improve, the question was made to fit it. A node returned the field `question`; a rewrite belongs "
+        "into `query`",
     )
 
 
@@ -223,30 +235,32 @@ def _query_used(request: Request) -> LabVerdict | None:
     if made == 0:
         return failed(
             "never_rewritten",
-            f"two drafts were rejected and the rewriter was never called; the store was asked {_quoted(request.searched)}. The question is safe, "
-            "and the loop is gone",
+            "two drafts were rejected and the rewriter was never called; the store was asked "
+            f"{_quoted(request.searched)}. The question is safe, and the loop is gone",
         )
     if len(set(request.searched)) == 1 and made:
         return failed(
             "query_not_searched",
-            f"{made} rewrites were paid for, and the store was asked {QUESTION!r} {len(request.searched)} times. The new query stands in a field "
-            "that `retrieve` does not read",
+            f"{made} rewrites were paid for, and the store was asked {QUESTION!r} {len(request.searched)} "
+            "times. The new query stands in a field that `retrieve` does not read",
         )
     if request.searched != [QUESTION, *REWRITES]:
         return failed(
             "other_query_searched",
-            f"the rewriter said {_quoted(REWRITES)}, and the store was asked {_quoted(request.searched)}. Search for what the rewriter said, as it said it",
+            f"the rewriter said {_quoted(REWRITES)}, and the store was asked {_quoted(request.searched)}. "
+            "Search for what the rewriter said, as it said it",
         )
     if request.failed != [QUESTION, REWRITES[0]]:
         return failed(
             "same_query_named_as_failed",
-            f"the second rewrite was told that {request.failed[1]!r} had failed; it was {REWRITES[0]!r} that failed. Give `judges.rewrite` the "
-            "question *and* the last query, or it may say the same again",
+            f"the second rewrite was told that {request.failed[1]!r} had failed; it was {REWRITES[0]!r} that "
+            "failed. Give `judges.rewrite` the question *and* the last query, or it may say the same again",
         )
     if done.state["status"] is not Status.ANSWERED or done.state["draft"] != MAY_NOT:
         return failed(
             "answer_lost",
-            f"the third draft, {MAY_NOT!r}, is the right one, and the request ended with {done.state['draft']!r}, status '{done.state['status']}'",
+            f"the third draft, {MAY_NOT!r}, is the right one, and the request ended with "
+            f"{done.state['draft']!r}, status '{done.state['status']}'",
         )
     return None
 
@@ -257,8 +271,10 @@ def _counted(request: Request) -> LabVerdict | None:
     if made != Caps().rewrites or state["status"] is not Status.REFUSED:
         return failed(
             "rewrites_not_counted",
-            f"when no draft answers the question, the rewriter runs {made} times{'' if request.run.ended else ' until the run is stopped'}, `rewrites` stands at {state['rewrites']} and the status is "
-            f"'{state['status']}'; `caps.rewrites` is {Caps().rewrites}, and then it refuses. The node that rewrites also returns the count plus one",
+            f"when no draft answers the question, the rewriter runs {made} "
+            f"times{'' if request.run.ended else ' until the run is stopped'}, `rewrites` stands at "
+            f"{state['rewrites']} and the status is '{state['status']}'; `caps.rewrites` is "
+            f"{Caps().rewrites}, and then it refuses. The node that rewrites also returns the count plus one",
         )
     return None
 

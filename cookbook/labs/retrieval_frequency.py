@@ -21,29 +21,42 @@ LAB = Lab(
     minutes=15,
     you_will="find what a share is a share of, and test it on a size at which a wrong denominator shows",
     symptom=(
-        "The gate was built to look things up only when it has to. The evaluation prints a retrieval frequency of 0.75; the store's log has 6 searches for 40 questions."
+        "The gate was built to look things up only when it has to. The evaluation prints a retrieval "
+        "frequency of 0.75; the store's log has 6 searches for 40 questions."
     ),
     task=(
-        "Write `frequency(retrieved, results)`: the share of questions for which the system searched, from 0 to 1. `retrieved` holds `True` or `False` for each question that was asked, and "
-        "`results` is the dictionary that the evaluation writes to disk; you need not use it. Without any question there is no share: return `None`."
+        "Write `frequency(retrieved, results)`: the share of questions for which the system searched, from 0 "
+        "to 1. `retrieved` holds `True` or `False` for each question that was asked, and `results` is the "
+        "dictionary that the evaluation writes to disk; you need not use it. Without any question there is "
+        "no share: return `None`."
     ),
     hints=(
-        "Print `len(results)`, and then what `results` consists of. For how many questions would the published line be right?",
-        "The questions are counted by the list that has one entry for each of them: `len(retrieved)`. The lists in `results` are not that list: a failed row leaves no prediction, and some are never filled.",
+        "Print `len(results)`, and then what `results` consists of. For how many questions would the "
+        "published line be right?",
+        "The questions are counted by the list that has one entry for each of them: `len(retrieved)`. The "
+        "lists in `results` are not that list: a failed row leaves no prediction, and some are never filled.",
     ),
     in_the_wild=(
-        "AkariAsai/self-rag, `retrieval_lm/run_short_form.py`, ends in `count / len(final_results)`, and `final_results` is a dictionary with eight keys. The figure is printed and used nowhere else. An independent re-run counted anew and "
-        "found that the released code retrieves for every question of four tasks (tushaarrr/selfrag, `RESULTS.md`). In dnouri/nolearn, issue 312, averages over batches went wrong because `len` of a batch that is a dictionary is the number of its keys."
+        "AkariAsai/self-rag, `retrieval_lm/run_short_form.py`, ends in `count / len(final_results)`, and "
+        "`final_results` is a dictionary with eight keys. The figure is printed and used nowhere else. An "
+        "independent re-run counted anew and found that the released code retrieves for every question of "
+        "four tasks (tushaarrr/selfrag, `RESULTS.md`). In dnouri/nolearn, issue 312, averages over batches "
+        "went wrong because `len` of a batch that is a dictionary is the number of its keys."
     ),
     transfer=(
-        "Mended, the figure is 100% on one set and 0% on another, with the same gate. Which two rates would you want to see instead of one, and what would each of the two figures tell you about the gate?"
+        "Mended, the figure is 100% on one set and 0% on another, with the same gate. Which two rates would "
+        "you want to see instead of one, and what would each of the two figures tell you about the gate?"
     ),
     answer=(
-        "The rate among questions that need the documents, and the rate among those that do not; `retrieval_rates` in `cookbook/eval/metrics.py` gives them by what each row expects. 100% and 0% mean that the gate decides nothing, it is a constant that costs a call; "
-        "one overall rate cannot tell a gate that works from a coin with the same bias."
+        "The rate among questions that need the documents, and the rate among those that do not; "
+        "`retrieval_rates` in `cookbook/eval/metrics.py` gives them by what each row expects. 100% and 0% "
+        "mean that the gate decides nothing, it is a constant that costs a call; one overall rate cannot "
+        "tell a gate that works from a coin with the same bias."
     ),
     pitfall=(
-        "They take the length of another list in the dictionary, usually `golds`, which is empty, or `preds`, from which failed rows are missing. Ask which list has an entry for *every* question, whatever became of it."
+        "They take the length of another list in the dictionary, usually `golds`, which is empty, or "
+        "`preds`, from which failed rows are missing. Ask which list has an entry for *every* question, "
+        "whatever became of it."
     ),
 )  # fmt: skip
 
@@ -129,8 +142,9 @@ def check(candidate: Frequency) -> LabVerdict:
         except ZeroDivisionError:
             return failed(
                 "empty_list_counted",
-                f"{_said(questions, searched, lost)}: a ZeroDivisionError. You divide by the length of a list that is empty; of those in `results` `golds` and `scores` are "
-                "never filled, and `retrieved` has an entry for each question",
+                f"{_said(questions, searched, lost)}: a ZeroDivisionError. You divide by the length of a "
+                "list that is empty; of those in `results` `golds` and `scores` are never filled, and "
+                "`retrieved` has an entry for each question",
             )
         if (verdict := _share(found, run, _said(questions, searched, lost))) is not None:
             return verdict
@@ -144,11 +158,13 @@ def check(candidate: Frequency) -> LabVerdict:
     if nothing is not None:
         return failed(
             "no_questions",
-            f"without any question you return {nothing!r}: that reads as a gate that never searches, and nobody was asked. Return None",
+            f"without any question you return {nothing!r}: that reads as a gate that never searches, and "
+            "nobody was asked. Return None",
         )
     said = candidate(*_of(40, 6, 0))
     return passed(
-        f"6 of 40 questions are {said:.2f}; the published line says 0.75, and with 1,399 questions, all searched for, 174.88"
+        f"6 of 40 questions are {said:.2f}; the published line says 0.75, and with 1,399 questions, all "
+        "searched for, 174.88"
     )
 
 
@@ -164,7 +180,8 @@ def _share(found: Any, run: Evaluation, saw: str) -> LabVerdict | None:
     if abs(found - over_keys) < 1e-9:
         return failed(
             "keys_counted",
-            f"{saw}. {sum(run.retrieved)} is divided by {len(run.results)}, and `results` has {len(run.results)} *keys*. What is the denominator to count?",
+            f"{saw}. {sum(run.retrieved)} is divided by {len(run.results)}, and `results` has "
+            f"{len(run.results)} *keys*. What is the denominator to count?",
         )
     if abs(found - 100 * right) < 1e-9:
         return failed(
@@ -173,12 +190,14 @@ def _share(found: Any, run: Evaluation, saw: str) -> LabVerdict | None:
     if abs(found - min(1.0, over_keys)) < 1e-9:
         return failed(
             "clamped",
-            f"{saw}. {over_keys:.2f} was too much to be a share, and is cut to 1 now. It was too large because the denominator counts something else",
+            f"{saw}. {over_keys:.2f} was too much to be a share, and is cut to 1 now. It was too large "
+            "because the denominator counts something else",
         )
     if preds != len(run.retrieved) and abs(found - sum(run.retrieved) / preds) < 1e-9:
         return failed(
             "predictions_counted",
-            f"{saw}. You divide by {preds} predictions, and {len(run.retrieved)} questions were asked: a row that failed after the search has left no prediction, and was searched for",
+            f"{saw}. You divide by {preds} predictions, and {len(run.retrieved)} questions were asked: a row "
+            "that failed after the search has left no prediction, and was searched for",
         )
     return failed("wrong_share", f"{saw}. It is {sum(run.retrieved)} of {len(run.retrieved)} questions")
 

@@ -20,39 +20,50 @@ LAB = Lab(
     title="The answer to the opposite question",
     difficulty=2,
     minutes=20,
-    you_will="say what a cached answer depends on, and let a cache serve it only to a question that asks the same",
+    you_will=(
+        "say what a cached answer depends on, and let a cache serve it only to a question that asks the same"
+    ),
     symptom=(
-        "Since answers are cached, half of all requests cost nothing. A customer who asked what she can do *before* she cancels was told what she can do after."
+        "Since answers are cached, half of all requests cost nothing. A customer who asked what she can do "
+        "*before* she cancels was told what she can do after."
     ),
     task=(
-        "Write `may_reuse(asked, entry, similarity)`: may the answer of `entry` be given to `asked`? Both have a `.question`, an `.index` (the version of the "
-        "indexed handbook) and a `.workspace` (whose documents were searched); the entry also has a `.status`. Say `True` only if the similarity is at least `CLOSE`, "
-        "index and workspace are the same, the entry is an answer (`Status.ANSWERED`), and both questions have the same words in the same order. Case, punctuation "
-        "at the ends of a word (`MARKS`) and the words in `SMALL` do not count; every other word does."
+        "Write `may_reuse(asked, entry, similarity)`: may the answer of `entry` be given to `asked`? Both "
+        "have a `.question`, an `.index` (the version of the indexed handbook) and a `.workspace` (whose "
+        "documents were searched); the entry also has a `.status`. Say `True` only if the similarity is at "
+        "least `CLOSE`, index and workspace are the same, the entry is an answer (`Status.ANSWERED`), and "
+        "both questions have the same words in the same order. Case, punctuation at the ends of a word "
+        "(`MARKS`) and the words in `SMALL` do not count; every other word does."
     ),
     hints=(
-        "Sort the table by similarity: the nearest pair of all asks two different things. Then read two such questions side by side. How many words make the difference, "
-        "and how long are they?",
-        "`[word for word in (w.strip(MARKS).lower() for w in question.split()) if word not in SMALL]` for both questions, compared with `==` as *lists*: a set forgets "
-        "who invites whom. The other three conditions are comparisons of fields.",
+        "Sort the table by similarity: the nearest pair of all asks two different things. Then read two such "
+        "questions side by side. How many words make the difference, and how long are they?",
+        "`[word for word in (w.strip(MARKS).lower() for w in question.split()) if word not in SMALL]` for "
+        "both questions, compared with `==` as *lists*: a set forgets who invites whom. The other three "
+        "conditions are comparisons of fields.",
     ),
     in_the_wild=(
-        "\"Turn on\" and \"turn off dark mode\" lay above the threshold of vLLM's semantic router, which served one answer to both, and no threshold "
-        "helped: real paraphrases lay lower (vllm-project/semantic-router, issue 2691; the mend is a check of words). The same was measured on GPTCache with "
-        "nine embedders: the opposite of a question scored .83 to .9997 (zilliztech/GPTCache, issue 694)."
+        "\"Turn on\" and \"turn off dark mode\" lay above the threshold of vLLM's semantic router, which "
+        "served one answer to both, and no threshold helped: real paraphrases lay lower "
+        "(vllm-project/semantic-router, issue 2691; the mend is a check of words). GPTCache was shown the "
+        "same, with nine embedders: the reversal of a question scored .83 to .9997 (zilliztech/GPTCache, "
+        "issue 694)."
     ),
     transfer=(
-        "A colleague caches the support judge in the same way: the nearest *answer* that was judged gives its verdict. Which two answers will share a verdict first, and "
-        "what is the difference to a cache keyed by the exact text?"
+        "A colleague caches the support judge in the same way: the nearest *answer* that was judged gives "
+        "its verdict. Which two answers will share a verdict first, and what is the difference to a cache "
+        "keyed by the exact text?"
     ),
     answer=(
-        "An answer and its negation: \"you need a licence\" was supported, \"you need no licence\" lies at .95 or more and is supported too. So the one check that should "
-        "see the difference is answered by the comparison that cannot. The exact text of question, answer, passages and model is safe: the same judge would say the "
-        "same again. Verdicts are never served by similarity."
+        "An answer and its negation: \"you need a licence\" was supported, \"you need no licence\" lies at "
+        ".95 or more and is supported too. So the one check that should see the difference is answered by "
+        "the comparison that cannot. The exact text of question, answer, passages and model is safe: the "
+        "same judge would say the same again. Verdicts are never served by similarity."
     ),
     pitfall=(
-        "They raise the threshold until their examples come out right. Ask for the nearest pair of the table: at .995 it is \"Can a guest invite a member?\" and \"Can a "
-        "member invite a guest?\", as near as a question is to itself without its question mark."
+        "They raise the threshold until their examples come out right. Ask for the nearest pair of the "
+        "table: at .995 it is \"Can a guest invite a member?\" and \"Can a member invite a guest?\", as near "
+        "as a question is to itself without its question mark."
     ),
 )  # fmt: skip
 
@@ -194,19 +205,22 @@ def check(candidate: Rule) -> LabVerdict:
     if not candidate(ASKED, ENTRY, 1.0) or len(missed) == 4:
         return failed(
             "never_a_hit",
-            f"{len(missed)} of 4 pairs that ask the same are missed, such as {_named(missed[0]) if missed else repr(ASKED.question)}. A cache that serves "
-            "nobody costs a look-up for each question",
+            f"{len(missed)} of 4 pairs that ask the same are missed, such as "
+            f"{_named(missed[0]) if missed else repr(ASKED.question)}. A cache that serves nobody costs a "
+            "look-up for each question",
         )
     if missed:
         return failed(
             "paraphrase_missed",
-            f"{_named(missed[0])} is missed ({len(missed)} of 4 such pairs). They differ in case, a mark, or a word of SMALL, and ask the same",
+            f"{_named(missed[0])} is missed ({len(missed)} of 4 such pairs). They differ in case, a mark, or "
+            "a word of SMALL, and ask the same",
         )
     rows, meter = serve(candidate)
     hits = sum(row["served"] == "yes" for row in rows)
     return passed(
-        f"{hits} of {len(rows)} questions are served from the cache, none of them wrong; three paraphrases in other words are asked again, which costs two calls "
-        f"each ({meter.calls} calls in all). Index, workspace and status are looked at"
+        f"{hits} of {len(rows)} questions are served from the cache, none of them wrong; three paraphrases "
+        f"in other words are asked again, which costs two calls each ({meter.calls} calls in all). Index, "
+        "workspace and status are looked at"
     )
 
 
@@ -221,13 +235,15 @@ def _different(said: dict[Pair, bool]) -> LabVerdict | None:
     if len(wrong) == len(different):
         return failed(
             "cosine_decides",
-            f"{saw}. To an embedder one word of eight is a small difference, whichever word it is. Let the similarity find the entry and the words decide",
+            f"{saw}. To an embedder one word of eight is a small difference, whichever word it is. Let the "
+            "similarity find the entry and the words decide",
         )
     if min(pair.similarity for pair in wrong) > max(right):
         return failed(
             "higher_threshold",
-            f"{saw}. You ask for more than {max(right):.3f}, and this pair lies at {wrong[0].similarity:.3f}; so does a question to itself without its question mark. "
-            "There is no threshold between them",
+            f"{saw}. You ask for more than {max(right):.3f}, and this pair lies at "
+            f"{wrong[0].similarity:.3f}; so does a question to itself without its question mark. There is no "
+            "threshold between them",
         )
     return failed(*_KINDS[wrong[0].kind](saw))
 
@@ -237,14 +253,23 @@ def _named(pair: Pair) -> str:
 
 
 _KINDS: dict[str, Callable[[str], tuple[str, str]]] = {
-    "time": lambda saw: ("time_missed", f"{saw}. The word that differs says when: every word counts that is not in SMALL"),
-    "negation": lambda saw: ("negation_missed", f"{saw}. One has a `not` and the other has none: it is short, and not in SMALL"),
+    "time": lambda saw: ("time_missed", (
+        f"{saw}. The word that differs says when: every word counts that is not in SMALL"
+    )),
+    "negation": lambda saw: ("negation_missed", (
+        f"{saw}. One has a `not` and the other has none: it is short, and not in SMALL"
+    )),
     "on or off": lambda saw: (
         "small_word_dropped",
-        f"{saw}. `on` and `off`, `with` and `without` are short and turn the question round. Leave out the words of SMALL and no others",
+        f"{saw}. `on` and `off`, `with` and `without` are short and turn the question round. Leave out the "
+        "words of SMALL and no others",
     ),
-    "number": lambda saw: ("number_missed", f"{saw}. A number is a word too, and a different one is another question"),
-    "order": lambda saw: ("order_ignored", f"{saw}. The words are the same; who does it to whom is in their order. Compare lists, not sets"),
+    "number": lambda saw: ("number_missed", (
+        f"{saw}. A number is a word too, and a different one is another question"
+    )),
+    "order": lambda saw: ("order_ignored", (
+        f"{saw}. The words are the same; who does it to whom is in their order. Compare lists, not sets"
+    )),
 }  # fmt: skip
 
 ASKED = Asked("Can I export my data after I cancel my plan?")
@@ -253,7 +278,8 @@ CIRCUMSTANCES = (
     (replace(ASKED, index="handbook-8"), ENTRY, "stale_index",
      "the answer was written from handbook-7 and the index is handbook-8 now. What it rests on may be gone"),
     (replace(ASKED, workspace="globex"), ENTRY, "other_workspace",
-     "the answer was written from the documents of acme, and globex asks. A cache is no way round who may read what"),
+     "the answer was written from the documents of acme, and globex asks. A cache is no way round who may "
+     "read what"),
     (ASKED, replace(ENTRY, status=Status.REFUSED), "refusal_cached",
      "what is in the cache is a refusal. It may have been an outage; served again, it outlives it"),
     (ASKED, replace(ENTRY, status=Status.FAILED), "refusal_cached",

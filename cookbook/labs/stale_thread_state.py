@@ -24,40 +24,51 @@ LAB = Lab(
     title="The second question of a conversation",
     difficulty=3,
     minutes=25,
-    you_will="tell which fields of a graph's state belong to a request and which to the conversation, and begin a request clean",
+    you_will=(
+        "tell which fields of a graph's state belong to a request and which to the conversation, and begin a "
+        "request clean"
+    ),
     symptom=(
-        "The assistant answers every question of the test set. In a chat it answers the first and refuses the next. "
-        "Asked again in a new chat, it knows the answer."
+        "The assistant answers every question of the test set. In a chat it answers the first and refuses "
+        "the next. Asked again in a new chat, it knows the answer."
     ),
     task=(
-        "Write `send(graph, thread, question)`: one turn of a conversation. `graph.invoke(update, {\"configurable\": {\"thread_id\": thread}})` runs the graph on "
-        "a thread and returns its state. LangGraph first loads what the thread held, then writes `update` over it, field by field. Give every request "
-        "a clean start, as in a new thread, and keep the conversation: the field `asked` collects the questions of the thread. It has a reducer, so "
-        "`\"asked\": [question]` in an update *adds* the question."
+        "Write `send(graph, thread, question)`: one turn of a conversation. `graph.invoke(update, "
+        "{\"configurable\": {\"thread_id\": thread}})` runs the graph on a thread and returns its state. "
+        "LangGraph first loads what the thread held, then writes `update` over it, field by field. Give "
+        "every request a clean start, as in a new thread, and keep the conversation: the field `asked` "
+        "collects the questions of the thread. It has a reducer, so `\"asked\": [question]` in an update "
+        "*adds* the question."
     ),
     hints=(
-        "Compare the two columns of the table above, field by field. Which of these values would you want to find when a new question arrives? "
-        "Whoever calls the graph can write any of them.",
-        "`handbook.fresh_state(question)` holds every field of a request at its start, and knows nothing of `asked`. Send it together with "
-        "`\"asked\": [question]`, at the *beginning* of a turn: a turn may end in an error, and then nothing after it runs.",
+        "Compare the two columns of the table above, field by field. Which of these values would you want to "
+        "find when a new question arrives? Whoever calls the graph can write any of them.",
+        "`handbook.fresh_state(question)` holds every field of a request at its start, and knows nothing of "
+        "`asked`. Send it together with `\"asked\": [question]`, at the *beginning* of a turn: a turn may "
+        "end in an error, and then nothing after it runs.",
     ),
     in_the_wild=(
-        "LangGraph keeps all fields of a thread; a maintainer's issue asks for a way to say that some last for one run only "
-        "(langchain-ai/langgraph, issue 6229). Until then it is found by hand: an agent on LangGraph4j gave the answer to its first question to every later one, because "
-        "`agent_response` was still set when the next run began (prasadgaikwad/langchain4j-demo, issue 249)."
+        "LangGraph keeps all fields of a thread; a maintainer's issue asks for a way to say that some last "
+        "for one run only (langchain-ai/langgraph, issue 6229). Until then it is found by hand: an agent on "
+        "LangGraph4j gave the answer to its first question to every later one, because `agent_response` was "
+        "still set when the next run began (prasadgaikwad/langchain4j-demo, issue 249)."
     ),
     transfer=(
-        "A colleague resets the fields in a node at the *end* of the graph, so that a finished request leaves a clean thread. In the tests that works. "
-        "In which two ways can a request leave the graph without passing that node?"
+        "A colleague resets the fields in a node at the *end* of the graph, so that a finished request "
+        "leaves a clean thread. In the tests that works. In which two ways can a request leave the graph "
+        "without passing that node?"
     ),
     answer=(
-        "An error: a provider that times out, a budget that is used up, the recursion limit; what was checkpointed before stays. An interrupt: the graph waits for "
-        "a person, who closes the window and asks something else tomorrow. Cleaning up belongs where every request passes, and that is only "
-        "the beginning."
+        "An error: a provider that times out, a budget that is used up, the recursion limit; what was "
+        "checkpointed before stays. An interrupt: the graph waits for a person, who closes the window and "
+        "asks something else tomorrow. Cleaning up belongs where every request passes, and that is only the "
+        "beginning."
     ),
     pitfall=(
-        "They take a new thread id for each question: everything is clean, and \"And on the other plan?\" has nothing to refer to. Or they reset the fields they have seen "
-        "go wrong, `query` and `rewrites`, and the old feedback still reaches the rewriter. Ask for the list of *all* fields, and let them argue about each."
+        "They take a new thread id for each question: everything is clean, and \"And on the other plan?\" "
+        "has nothing to refer to. Or they reset the fields they have seen go wrong, `query` and `rewrites`, "
+        "and the old feedback still reaches the rewriter. Ask for the list of *all* fields, and let them "
+        "argue about each."
     ),
 )  # fmt: skip
 
@@ -216,8 +227,10 @@ def check(candidate: Send) -> LabVerdict:
             )
     again = talk(candidate, EXPORT, CARD)[1]
     return passed(
-        f"{CARD!r} as second question: searched for in its own words first, answered after {again.meter.calls} calls as in a new thread, also when the turn before "
-        f"broke off; and the thread remembers both questions. As it was, the search was for {REWRITES[EXPORT][1]!r}, and it refused after 6 calls"
+        f"{CARD!r} as second question: searched for in its own words first, answered after "
+        f"{again.meter.calls} calls as in a new thread, also when the turn before broke off; and the thread "
+        f"remembers both questions. As it was, the search was for {REWRITES[EXPORT][1]!r}, and it refused "
+        "after 6 calls"
     )  # fmt: skip
 
 
@@ -230,7 +243,8 @@ def _memory_kept(turn: Turn, second: str) -> LabVerdict | None:
     if second in asked and EXPORT not in asked:
         return failed(
             "memory_lost",
-            f"{saw}. The first question is gone: the second was not sent to the thread it belongs to, or the thread was deleted",
+            f"{saw}. The first question is gone: the second was not sent to the thread it belongs to, or the "
+            "thread was deleted",
         )
     if second not in asked:
         return failed(
@@ -253,14 +267,16 @@ def _clean(turn: Turn, fresh: Turn, second: str, down: bool) -> LabVerdict | Non
     if down and turn.searched != fresh.searched:
         return failed(
             "reset_comes_too_late",
-            f"{saw}: searches made for it {len(turn.searched)}, in a new thread {len(fresh.searched)}. It arrived with `rewrites` at "
-            f"{turn.before['rewrites']} of {Caps().rewrites}: what cleans up after a turn does not run when the turn fails. Clean up at the beginning",
+            f"{saw}: searches made for it {len(turn.searched)}, in a new thread {len(fresh.searched)}. It "
+            f"arrived with `rewrites` at {turn.before['rewrites']} of {Caps().rewrites}: what cleans up "
+            "after a turn does not run when the turn fails. Clean up at the beginning",
         )
     if turn.searched[0] != second:
         return failed(
             "old_query_searched",
-            f"{saw}: the store was asked {turn.searched[0]!r}. That is the last query of the *first* question: `query` was not in the update, so it "
-            f"kept its value, and so did `rewrites`, {turn.before['rewrites']}. The request ends after {turn.meter.calls} calls with status "
+            f"{saw}: the store was asked {turn.searched[0]!r}. That is the last query of the *first* "
+            "question: `query` was not in the update, so it kept its value, and so did `rewrites`, "
+            f"{turn.before['rewrites']}. The request ends after {turn.meter.calls} calls with status "
             f"'{turn.after.get('status')}'; in a new thread it makes {fresh.meter.calls}",
         )
     if turn.told != fresh.told:
@@ -268,12 +284,14 @@ def _clean(turn: Turn, fresh: Turn, second: str, down: bool) -> LabVerdict | Non
         if len(turn.told) < len(fresh.told):
             return failed(
                 "budget_used_up",
-                f"{saw}: rewrites made for it {len(turn.told)}, in a new thread {len(fresh.told)}. It arrived with `rewrites` at "
-                f"{turn.before['rewrites']} of {Caps().rewrites}: the first question had spent them",
+                f"{saw}: rewrites made for it {len(turn.told)}, in a new thread {len(fresh.told)}. It "
+                f"arrived with `rewrites` at {turn.before['rewrites']} of {Caps().rewrites}: the first "
+                "question had spent them",
             )
         return failed(
             "feedback_leaks",
-            f"{saw}: the rewriter was told {told!r}. That is about the answer to the *first* question; `feedback` was not in the update",
+            f"{saw}: the rewriter was told {told!r}. That is about the answer to the *first* question; "
+            "`feedback` was not in the update",
         )
     stale = [
         name
@@ -284,8 +302,9 @@ def _clean(turn: Turn, fresh: Turn, second: str, down: bool) -> LabVerdict | Non
         name = stale[0]
         return failed(
             "stale_fields",
-            f"{saw}: the state ends with `{name}` = {_said(turn.after.get(name))}, in a new thread with {_said(fresh.after[name])} "
-            f"(in all {len(stale)}: {', '.join(stale)}). Whoever reads the state reads a verdict on another question",
+            f"{saw}: the state ends with `{name}` = {_said(turn.after.get(name))}, in a new thread with "
+            f"{_said(fresh.after[name])} (in all {len(stale)}: {', '.join(stale)}). Whoever reads the state "
+            "reads a verdict on another question",
         )
     return None
 

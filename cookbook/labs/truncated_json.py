@@ -19,38 +19,50 @@ LAB = Lab(
     title="Three times the same half",
     difficulty=2,
     minutes=20,
-    you_will="tell a reply that was cut off from one that is malformed, and spend a second call only where it can end differently",
+    you_will=(
+        "tell a reply that was cut off from one that is malformed, and spend a second call only where it can "
+        "end differently"
+    ),
     symptom=(
-        "The support judge lists what an answer says without support. On long answers it \"returns invalid JSON\", three times in a row, and the request fails. The "
-        "prompt was rewritten twice."
+        "The support judge lists what an answer says without support. On long answers it \"returns invalid "
+        "JSON\", three times in a row, and the request fails. The prompt was rewritten twice."
     ),
     task=(
-        "Write `ask_json(call)`. `call(max_tokens)` asks the judge and returns a reply with `.text` and `.truncated`: `True` means that it was cut off at the limit. Ask with "
-        "`LIMIT`. If the reply is whole, return the JSON object in it; if it is whole and holds none, raise `ReplyUnparsable` at once, because at temperature 0 the judge would say the "
-        "same again. If it was cut off, do not parse it: ask once more, with `MOST`. If that is cut off too, raise `ReplyTruncated`, with a message that names "
-        "`max_tokens` and its value."
+        "Write `ask_json(call)`. `call(max_tokens)` asks the judge and returns a reply with `.text` and "
+        "`.truncated`: `True` means that it was cut off at the limit. Ask with `LIMIT`. If the reply is "
+        "whole, return the JSON object in it; if it is whole and holds none, raise `ReplyUnparsable` at "
+        "once, because at temperature 0 the judge would say the same again. If it was cut off, do not parse "
+        "it: ask once more, with `MOST`. If that is cut off too, raise `ReplyTruncated`, with a message that "
+        "names `max_tokens` and its value."
     ),
     hints=(
-        "Compare the rows: what changed from the first attempt to the third? The column *cut off* was there all the time; the program looks at another one.",
-        "A loop over the two limits, `for limit in (LIMIT, MOST)`: `continue` where `reply.truncated`, else `json.loads` and return. Behind the loop there is only one thing left to say. "
+        "Compare the rows: what changed from the first attempt to the third? The column *cut off* was there "
+        "all the time; the program looks at another one.",
+        "A loop over the two limits, `for limit in (LIMIT, MOST)`: `continue` where `reply.truncated`, else "
+        "`json.loads` and return. Behind the loop there is only one thing left to say. "
         "`json.JSONDecodeError` becomes `ReplyUnparsable`, and so does JSON that is no object.",
     ),
     in_the_wild=(
-        "MemTensor/MemOS, issue 2320, and tomnio/rubric, issue 66, are this lab: a reply with `finish_reason=\"length\"` went into the retry for malformed JSON, with the same `max_tokens`, "
-        "and was cut at the same place each time; in the second, the model was told to repair JSON that it had never finished. In lobu-ai/lobu, pull request 3293, a judge whose "
-        "verdict was cut off denied legitimate requests and tripped the circuit breaker."
+        "MemTensor/MemOS, issue 2320, and tomnio/rubric, issue 66, are this lab: a reply with "
+        "`finish_reason=\"length\"` went into the retry for malformed JSON, with the same `max_tokens`, and "
+        "was cut at the same place each time; in the second, the model was told to repair JSON that it had "
+        "never finished. In lobu-ai/lobu, pull request 3293, a judge whose verdict was cut off denied "
+        "legitimate requests and tripped the circuit breaker."
     ),
     transfer=(
-        "A library offers to close open brackets and quotes, so that cut-off JSON parses. For `{\"supported\": false, \"unsupported\": [\"claim 1\", ...` that is done in a line. What does the "
+        "A library offers to close open brackets and quotes, so that cut-off JSON parses. For "
+        "`{\"supported\": false, \"unsupported\": [\"claim 1\", ...` that is done in a line. What does the "
         "program know afterwards, and what does it believe to know?"
     ),
     answer=(
-        "It knows some of the unsupported claims, and believes that it knows all. The reviser takes those out and leaves the rest in, checked and approved. A list that was cut off is "
-        "a lower bound; no field of the repaired object says so. If parts are of use, pass on with them that they are parts."
+        "It knows some of the unsupported claims, and believes that it knows all. The reviser takes those "
+        "out and leaves the rest in, checked and approved. A list that was cut off is a lower bound; no "
+        "field of the repaired object says so. If parts are of use, pass on with them that they are parts."
     ),
     pitfall=(
-        "They catch the decoding error and raise the limit there. Then half a reply that happens to parse is believed, and a chatty one is asked twice for nothing. The order matters: "
-        "first *is it whole?*, then *what does it say?*"
+        "They catch the decoding error and raise the limit there. Then half a reply that happens to parse is "
+        "believed, and a chatty one is asked twice for nothing. The order matters: first *is it whole?*, "
+        "then *what does it say?*"
     ),
 )  # fmt: skip
 
@@ -175,8 +187,10 @@ def check(candidate: AskJson) -> LabVerdict:
             return verdict
         spent.append(meter)
     return passed(
-        f"{len(CASES)} replies, {sum(meter.calls for meter in spent)} calls: one where the reply is whole, be it JSON or not, and two where it was cut off. What is longer than "
-        f"{MOST} tokens is an error that names the limit. As it was, a verdict of {len(CASES[1].text.split(' '))} tokens cost three calls and an error about JSON"
+        f"{len(CASES)} replies, {sum(meter.calls for meter in spent)} calls: one where the reply is whole, "
+        f"be it JSON or not, and two where it was cut off. What is longer than {MOST} tokens is an error "
+        f"that names the limit. As it was, a verdict of {len(CASES[1].text.split(' '))} tokens cost three "
+        "calls and an error about JSON"
     )
 
 
@@ -192,7 +206,10 @@ class Case:
     def judge(self, made: Any, limits: list[int]) -> LabVerdict | None:
         """What is wrong with the calls or with what was made of them; None when nothing is."""
         words = len(self.text.split(" "))
-        saw = f"{self.situation} ({words} tokens): called with max_tokens {', '.join(map(str, limits)) or 'never'}"
+        saw = (
+            f"{self.situation} ({words} tokens): called with max_tokens "
+            f"{', '.join(map(str, limits)) or 'never'}"
+        )
         ended = (
             f"{type(made).__name__}: {made}" if isinstance(made, Exception) else f"returned {str(made)[:70]}"
         )
@@ -200,17 +217,20 @@ class Case:
         if cut and len(set(limits)) < len(limits):
             return failed(
                 "same_limit_again",
-                f"{saw}; {ended}. Each time the reply was cut off after {limits[0]} tokens, and each time `.truncated` said so. With the same limit it ends at the same place",
+                f"{saw}; {ended}. Each time the reply was cut off after {limits[0]} tokens, and each time "
+                "`.truncated` said so. With the same limit it ends at the same place",
             )
         if len(limits) > self.calls and not cut:
             return failed(
                 "asked_again_for_nothing",
-                f"{saw}; {ended}. The reply was whole. At temperature 0 the next one is the same: say what is wrong with this one",
+                f"{saw}; {ended}. The reply was whole. At temperature 0 the next one is the same: say what "
+                "is wrong with this one",
             )
         if len(limits) > 2 or any(limit > MOST for limit in limits):
             return failed(
                 "limit_without_end",
-                f"{saw}; {ended}. Two attempts, and {MOST} tokens: a judge that does not come to an end by then will not",
+                f"{saw}; {ended}. Two attempts, and {MOST} tokens: a judge that does not come to an end by "
+                "then will not",
             )
         if self.wanted is ReplyTruncated:
             return self._cut_off(made, f"{saw}; {ended}")
@@ -226,8 +246,9 @@ class Case:
         if isinstance(made, dict) and isinstance(made.get("unsupported"), list) and cut:
             return failed(
                 "half_a_reply_accepted",
-                f"{saw}; you returned an object with {len(made['unsupported'])} unsupported claims of {len(self.wanted['unsupported'])}. It was cut off, and the rest is "
-                "silently missing. What is truncated is not parsed, even if it could be",
+                f"{saw}; you returned an object with {len(made['unsupported'])} unsupported claims of "
+                f"{len(self.wanted['unsupported'])}. It was cut off, and the rest is silently missing. What "
+                "is truncated is not parsed, even if it could be",
             )
         return failed(
             "not_asked_again", f"{saw}; {ended}. With max_tokens={MOST} the reply is whole: {words} tokens"
@@ -245,9 +266,13 @@ class Case:
         if isinstance(made, ReplyUnparsable):
             return failed(
                 "blames_the_json",
-                f"{saw}. Nothing is wrong with its JSON, it was not finished: raise ReplyTruncated, so that somebody raises the limit and not the tone of the prompt",
+                f"{saw}. Nothing is wrong with its JSON, it was not finished: raise ReplyTruncated, so that "
+                "somebody raises the limit and not the tone of the prompt",
             )
-        return failed("failure_hidden", f"{saw}. Nobody knows what the judge was going to say. A reply that was cut off is a failure, and no verdict")  # fmt: skip
+        return failed("failure_hidden", (
+            f"{saw}. Nobody knows what the judge was going to say. A reply that was cut off is a failure, "
+            "and no verdict"
+        ))  # fmt: skip
 
 
 DRAFT = '{"supported": true, "unsupported": []}'

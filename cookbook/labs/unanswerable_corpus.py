@@ -26,32 +26,43 @@ LAB = Lab(
     minutes=20,
     you_will="prove, before anything is measured, that an index holds the words that answer each question",
     symptom=(
-        "The recipe answers 14 of 55 questions and keeps 3% of the passages it finds. The team has loosened the filter's prompt twice, and it still keeps 3%."
+        "The recipe answers 14 of 55 questions and keeps 3% of the passages it finds. The team has loosened "
+        "the filter's prompt twice, and it still keeps 3%."
     ),
     task=(
-        "Write `missing_gold(rows, chunks)`: which gold quotes are not in the index? `rows` are eval rows (`.id`, `.gold`), `chunks` is what was indexed. Return a dictionary "
-        "from the id of a row to the texts (`quote.quote`) of those of its gold quotes that no *single* chunk holds; a row that lacks nothing is not in it, and a row without gold "
-        "quotes (it is to be refused) lacks nothing. `quote.stands_in(chunk)` is true when the chunk holds the whole quote."
+        "Write `missing_gold(rows, chunks)`: which gold quotes are not in the index? `rows` are eval rows "
+        "(`.id`, `.gold`), `chunks` is what was indexed. Return a dictionary from the id of a row to the "
+        "texts (`quote.quote`) of those of its gold quotes that no *single* chunk holds; a row that lacks "
+        "nothing is not in it, and a row without gold quotes (it is to be refused) lacks nothing. "
+        "`quote.stands_in(chunk)` is true when the chunk holds the whole quote."
     ),
     hints=(
-        "Take one refused question, look up where its answer stands (`row.gold`), and search the index for those words. What does the index have of that file?",
-        "For each row `[quote.quote for quote in row.gold if not any(quote.stands_in(chunk) for chunk in chunks)]`, and keep the rows whose list is not empty. Not the file, and not all "
-        "chunks joined: what is cut in two is found by nobody.",
+        "Take one refused question, look up where its answer stands (`row.gold`), and search the index for "
+        "those words. What does the index have of that file?",
+        "For each row `[quote.quote for quote in row.gold if not any(quote.stands_in(chunk) for chunk in "
+        "chunks)]`, and keep the rows whose list is not empty. Not the file, and not all chunks joined: what "
+        "is cut in two is found by nobody.",
     ),
     in_the_wild=(
-        "A published recipe answers over the Rust book, and its script fetches 18 files of it, `ch01-00` to `ch19-00`: the opening page of each chapter (FareedKhan-dev/rag-cookbook-2026, `scripts/fetch_corpus.py`). Its "
-        "committed output says \"Mean keep rate: 5%\", none of five evaluation questions is answered, and the prose around it is about strict filters. In masumi-network/Citadel, issue 228, 892 of 2,867 documents had been "
-        "accepted and never indexed."
+        "A published recipe answers over the Rust book, and its script fetches 18 files of it, `ch01-00` to "
+        "`ch19-00`: the opening page of each chapter (FareedKhan-dev/rag-cookbook-2026, "
+        "`scripts/fetch_corpus.py`). Its committed output says \"Mean keep rate: 5%\", none of five "
+        "evaluation questions is answered, and the prose around it is about strict filters. In "
+        "masumi-network/Citadel, issue 228, 892 of 2,867 documents had been accepted and never indexed."
     ),
     transfer=(
-        "Your test is green: every gold quote stands in a chunk. The recall of the first five passages is still 40%. What has the test ruled out, what has it not, and what would you look at next?"
+        "Your test is green: every gold quote stands in a chunk. The recall of the first five passages is "
+        "still 40%. What has the test ruled out, what has it not, and what would you look at next?"
     ),
     answer=(
-        "It has ruled out that the answer *cannot* be found; that it is not found has other reasons: the rank (is it among the first fifty?), the embedder (does it read the end of the chunk?), the query. "
-        "Look at the rank of the gold chunk for each question: 6 to 10 is a matter of k, 200 one of the embedder or of the words. The test gives these numbers their meaning, since \"never\" is no rank."
+        "It has ruled out that the answer *cannot* be found; that it is not found has other reasons: the "
+        "rank (is it among the first fifty?), the embedder (does it read the end of the chunk?), the query. "
+        "Look at the rank of the gold chunk for each question: 6 to 10 is a matter of k, 200 one of the "
+        "embedder or of the words. The test gives these numbers their meaning, since \"never\" is no rank."
     ),
     pitfall=(
-        "They check that the *file* of the gold quote is in the index. All 28 files are. Ask what a file consists of after chunking, and which of its pieces they have seen."
+        "They check that the *file* of the gold quote is in the index. All 28 files are. Ask what a file "
+        "consists of after chunking, and which of its pieces they have seen."
     ),
 )  # fmt: skip
 
@@ -166,8 +177,9 @@ def check(candidate: Finder) -> LabVerdict:
         counts.append(len(wanted))
     kept = {name: sum(one.kept > 0 for one in ask_recipe(index(name))[0]) for name in ("landing", "sections")}
     return passed(
-        f"landing pages: {counts[0]} of 55 questions lack a quote and {55 - kept['landing']} lack all of them, whatever the filter does. Windows of 64 words: {counts[1]}, whose quotes they "
-        f"cut. All sections: {counts[2]}, and the same filter now finds something to keep for {kept['sections']} of 55"
+        f"landing pages: {counts[0]} of 55 questions lack a quote and {55 - kept['landing']} lack all of "
+        f"them, whatever the filter does. Windows of 64 words: {counts[1]}, whose quotes they cut. All "
+        f"sections: {counts[2]}, and the same filter now finds something to keep for {kept['sections']} of 55"
     )
 
 
@@ -178,13 +190,17 @@ def _lost(row: EvalRow, chunks: Sequence[Chunk]) -> list[str]:
 def _compare(name: str, found: dict[str, list[str]], wanted: dict[str, list[str]]) -> LabVerdict | None:
     """What is wrong with the findings on one index; None when nothing is."""
     by_id = {row.id: row for row in questions()}
-    saw = f"the index {name!r} ({len(index(name))} chunks): you report {len(found)} rows, and {len(wanted)} lack a quote"
+    saw = (
+        f"the index {name!r} ({len(index(name))} chunks): you report {len(found)} rows, and {len(wanted)} "
+        "lack a quote"
+    )
     if strange := [row for row in found if row not in by_id]:
         return failed("unknown_rows", f"{saw}. {strange[0]!r} is the id of no row")
     if empty := [row for row in found if not by_id[row].gold]:
         return failed(
             "nothing_to_look_for",
-            f"{saw}. {empty[0]} ({by_id[empty[0]].question!r}) has no gold quote: it is to be refused, and no index lacks anything for that",
+            f"{saw}. {empty[0]} ({by_id[empty[0]].question!r}) has no gold quote: it is to be refused, and "
+            "no index lacks anything for that",
         )
     if missed := [row for row in wanted if row not in found]:
         return failed(*_missed(saw, name, by_id[missed[0]], wanted, len(missed)))
@@ -192,13 +208,15 @@ def _compare(name: str, found: dict[str, list[str]], wanted: dict[str, list[str]
         row = by_id[extra[0]]
         return failed(
             "held_and_reported",
-            f"{saw}. {row.id} is reported, and each of its gold quotes stands in a chunk, such as {row.gold[0].quote[:60]!r}. Is it the *quote* that you look for, and in one chunk?",
+            f"{saw}. {row.id} is reported, and each of its gold quotes stands in a chunk, such as "
+            f"{row.gold[0].quote[:60]!r}. Is it the *quote* that you look for, and in one chunk?",
         )
     if wrong := [row for row in wanted if sorted(found[row]) != sorted(wanted[row])]:
         row_id = wrong[0]
         return failed(
             "not_the_missing_ones",
-            f"{saw}. Of {row_id} you report {len(found[row_id])} quotes; it has {len(by_id[row_id].gold)}, and {len(wanted[row_id])} are missing. Report the missing ones: they say what to index",
+            f"{saw}. Of {row_id} you report {len(found[row_id])} quotes; it has {len(by_id[row_id].gold)}, "
+            f"and {len(wanted[row_id])} are missing. Report the missing ones: they say what to index",
         )
     return None
 
@@ -210,12 +228,16 @@ def _missed(saw: str, name: str, row: EvalRow, wanted: dict[str, list[str]], cou
     lacks = f"{row.id} lacks {quote[:60]!r} ({count} such rows)"
     if name == "windows":
         return "cut_in_two", (
-            f"{saw}. {lacks}: the words are in the file, and the cut between two windows goes through them. A retriever gives one chunk or the other; look for the quote in single chunks"
+            f"{saw}. {lacks}: the words are in the file, and the cut between two windows goes through them. "
+            "A retriever gives one chunk or the other; look for the quote in single chunks"
         )
     if count == len(wanted):
         return "file_is_not_quote", (
-            f"{saw}. {lacks}. The index has {len(there)} chunk of {row.gold[0].file}, {there[0]}, and the quote stands in another part of the file. That a file is there says nothing about a sentence in it"
+            f"{saw}. {lacks}. The index has {len(there)} chunk of {row.gold[0].file}, {there[0]}, and the "
+            "quote stands in another part of the file. That a file is there says nothing about a sentence "
+            "in it"
         )
     return "one_of_two", (
-        f"{saw}. {lacks}, and holds another of its {len(row.gold)} quotes. Half an answer is not the answer: every quote has to be there"
+        f"{saw}. {lacks}, and holds another of its {len(row.gold)} quotes. Half an answer is not the answer: "
+        "every quote has to be there"
     )

@@ -73,7 +73,8 @@ def test_what_the_model_is_worth():
 
 def test_the_message_quotes_the_pair():
     assert check(broken()).message == (
-        "'TRUE' against 'true' counts as wrong, and says the same (3 of 4 such pairs). Bring both sides into one case before you compare"
+        "'TRUE' against 'true' counts as wrong, and says the same (3 of 4 such pairs). Bring both sides into one case before "
+        "you compare; `casefold` also knows that ß is ss"
     )
 
 

@@ -3,8 +3,9 @@
 # %% [markdown]
 # ### The symptom
 #
-# The handbook says: *Viewers and guests cannot export anything.* A customer asks who may not. The graph searches, writes
-# a draft, and a judge says whether the draft is useful to her. If it is not, the query is rewritten and the graph tries again:
+# The handbook says: *Viewers and guests cannot export anything.* A customer asks who may not. The graph searches,
+# writes a draft, and a judge says whether the draft is useful to her. If it is not, the query is rewritten and the
+# graph tries again:
 
 # %%
 from cookbook.labs.kit import bill
@@ -84,9 +85,9 @@ draw_graph(graph, trace=request.run.trace, mark=[("rewrite", "retrieve")])
 # %% [markdown]
 # ### The symptom
 #
-# Here the query is rewritten before the first search, into the plain words in which handbooks are written. Eight developers
-# ask about an error code. Each code has a section in the handbook, and a grader that knows the right section reads five
-# passages for each question.
+# Here the query is rewritten before the first search, into the plain words in which handbooks are written. Eight
+# developers ask about an error code. Each code has a section in the handbook, and a grader that knows the right
+# section reads five passages for each question.
 
 # %%
 from cookbook.labs.kit import bill
@@ -100,9 +101,9 @@ print(bill(meter))
 # %% [markdown]
 # ### Predict before you look
 #
-# The grader is right about every passage it reads. So for four questions the section with the answer was not among the
-# five. One of these is "What does LK-504 on /v1/sync mean, and how do I get past it?": what would *you* type into a search
-# box for it? And which words of it would you leave out last?
+# The grader is right about every passage it reads. So for four questions the section with the answer was not among
+# the five. One of these is "What does LK-504 on /v1/sync mean, and how do I get past it?": what would *you* type into
+# a search box for it? And which words of it would you leave out last?
 #
 # ### The trace
 
@@ -143,8 +144,8 @@ assert found["LK-504 /v1/sync"].chunk_id == "api.md#7"
 # %% [markdown]
 # ### The symptom
 #
-# In this handbook a card on a board is called a *task*, and nobody *bins* anything. The system has a rewriter for customers who
-# do not know that; asked for this question, it would say "restore a deleted task".
+# In this handbook a card on a board is called a *task*, and nobody *bins* anything. The system has a rewriter for
+# customers who do not know that; asked for this question, it would say "restore a deleted task".
 
 # %%
 from cookbook.labs.kit import bill
@@ -173,8 +174,8 @@ from cookbook.show import show_table
 show_table(supersteps(done))
 
 # %% [markdown]
-# One call decided to search, five graded a passage each, and none was relevant. The answer is in the handbook; with the
-# rewriter's words it is the first passage found:
+# One call decided to search, five graded a passage each, and none was relevant. The answer is in the handbook; with
+# the rewriter's words it is the first passage found:
 
 # %%
 from cookbook.published.models import Shelf
@@ -194,13 +195,14 @@ from cookbook.published.models import Judges
 draw_graph(revise.build(Judges()), trace=done.trace, mark=[("grade", "no_answer")])
 
 # %% [markdown]
-# There is one, from the judge of usefulness: the query is rewritten when an answer was *written* and is no good. Whoever finds
-# nothing at all is sent away by this router:
+# There is one, from the judge of usefulness: the query is rewritten when an answer was *written* and is no good.
+# Whoever finds nothing at all is sent away by this router:
 
 # %% broken
 
 # %% [markdown]
-# With the wrong words for everything you are the person the rewriter was made for, and the only one who cannot reach it.
+# With the wrong words for everything you are the person the rewriter was made for, and the only one who cannot reach
+# it.
 
 # %% exercise
 

@@ -3,8 +3,9 @@
 # %% [markdown]
 # ### The symptom
 #
-# In this graph a small model on the same machine says whether the passages entail a draft. It is no language model, costs
-# nothing a call, and is quick once its weights are in memory. Getting them there takes seconds; here we count four. Five questions:
+# In this graph a small model on the same machine says whether the passages entail a draft. It is no language model,
+# costs nothing a call, and is quick once its weights are in memory. Getting them there takes seconds; here we count
+# four. Five questions:
 
 # %%
 from cookbook.labs.judge_reloaded import LOAD
@@ -35,8 +36,8 @@ show_table(series.rows)
 assert series.loads == [1, 1, 1, 2, 2]
 
 # %% [markdown]
-# The questions about nothing are the dearest: the published loop writes and checks twice before it gives up. Here it is; the red edge
-# leads to the check, each time with a model of its own.
+# The questions about nothing are the dearest: the published loop writes and checks twice before it gives up. Here it
+# is; the red edge leads to the check, each time with a model of its own.
 
 # %%
 from cookbook.draw import draw_graph
@@ -62,9 +63,9 @@ draw_graph(graph, trace=series.runs[3].trace, mark=[("generate", "check_support"
 # %% [markdown]
 # ### The symptom
 #
-# Two systems on four questions: a plain recipe with one call a question, and a reflective loop with nine. Replies are kept in a cache,
-# so that nothing is paid for twice, and the harness counts the calls of a system as *the entries that are new in the cache* when
-# it is done. The loop was tried out yesterday.
+# Two systems on four questions: a plain recipe with one call a question, and a reflective loop with nine. Replies are
+# kept in a cache, so that nothing is paid for twice, and the harness counts the calls of a system as *the entries
+# that are new in the cache* when it is done. The loop was tried out yesterday.
 
 # %%
 from cookbook.labs.cost_off_the_cache import QUESTIONS
@@ -96,9 +97,9 @@ show_table(rows)
 assert [row["on the wire"] for row in rows] == [5, 0]
 
 # %% [markdown]
-# Neither of the harness's figures is what it says it is. For the recipe a request is missing, the one that failed. For the loop
-# nothing went out *today*, which is true and says nothing about the loop: thirty-six answers came out of the cache. The two columns on the right
-# belong to a meter that is there already; nobody tells it anything.
+# Neither of the harness's figures is what it says it is. For the recipe a request is missing, the one that failed.
+# For the loop nothing went out *today*, which is true and says nothing about the loop: thirty-six answers came out of
+# the cache. The two columns on the right belong to a meter that is there already; nobody tells it anything.
 
 # %%
 from cookbook.labs.cost_off_the_cache import Model
@@ -123,7 +124,8 @@ assert (model.made, meter.calls) == (36, 0)
 # %% [markdown]
 # ### The symptom
 #
-# A judge is asked which claims of an answer no passage supports, and replies with a JSON object. This answer has twelve:
+# A judge is asked which claims of an answer no passage supports, and replies with a JSON object. This answer has
+# twelve:
 
 # %%
 from cookbook.labs.kit import bill
@@ -149,8 +151,8 @@ from cookbook.show import show_table
 show_table(judge.rows)
 
 # %% [markdown]
-# There is none. Each reply ends in the middle of the ninth claim, because the client said that it might have 64 tokens. The provider said so, three times, in
-# a field next to the text. With room for it, the same judge says:
+# There is none. Each reply ends in the middle of the ninth claim, because the client said that it might have 64
+# tokens. The provider said so, three times, in a field next to the text. With room for it, the same judge says:
 
 # %%
 whole = judge(256)

@@ -3,8 +3,8 @@
 # %% [markdown]
 # ### The symptom
 #
-# A vanilla recipe and a reflective loop, on the 70 questions that the handbook answers. Retrieval is real; a model answers right if it
-# reads the evidence, and a small one reads two passages, a large one five.
+# A vanilla recipe and a reflective loop, on the 70 questions that the handbook answers. Retrieval is real; a model
+# answers right if it reads the evidence, and a small one reads two passages, a large one five.
 
 # %%
 from cookbook.labs.confounded_comparison import BASELINE, LOOP, table
@@ -28,8 +28,8 @@ print(bill(costs["loop"]))
 # %% [markdown]
 # ### Predict before you look
 #
-# 28 more questions answered right. If the team had added the loop to the recipe and *changed nothing else*, how many of the 28 would they
-# have got? Write down a number.
+# 28 more questions answered right. If the team had added the loop to the recipe and *changed nothing else*, how many
+# of the 28 would they have got? Write down a number.
 #
 # ### The trace
 #
@@ -40,8 +40,9 @@ columns = ("system", "chunker", "k", "model", "right", "of")
 show_table([{name: row[name] for name in columns} for row in headline])
 
 # %% [markdown]
-# Four columns differ, and the headline speaks of one. Whoever measured this was not dishonest: the baseline is last year's code, and the loop was
-# built with everything learned since. Here is the answer to the question above: the loop, put on top of the recipe as it was.
+# Four columns differ, and the headline speaks of one. Whoever measured this was not dishonest: the baseline is last
+# year's code, and the loop was built with everything learned since. Here is the answer to the question above: the
+# loop, put on top of the recipe as it was.
 
 # %%
 from dataclasses import replace
@@ -51,8 +52,8 @@ show_table([{name: row[name] for name in (*columns, "gained")} for row in added]
 assert added[1]["gained"] == "+1"
 
 # %% [markdown]
-# One. That is not the whole truth either: on better parts the loop may be worth more, or less. It takes the steps in between.
-# This is all that was asked of the comparison:
+# One. That is not the whole truth either: on better parts the loop may be worth more, or less. It takes the steps in
+# between. This is all that was asked of the comparison:
 
 # %% broken
 
@@ -65,8 +66,8 @@ assert added[1]["gained"] == "+1"
 # %% [markdown]
 # ### The symptom
 #
-# The prompt recipe grades eight passages for each question and writes from those that its filter keeps; if it keeps none, it refuses. 55
-# questions about Rust, all of which the notes answer:
+# The prompt recipe grades eight passages for each question and writes from those that its filter keeps; if it keeps
+# none, it refuses. 55 questions about Rust, all of which the notes answer:
 
 # %%
 from cookbook.labs.kit import bill
@@ -81,12 +82,13 @@ assert (answered, len(asked), kept, graded) == (14, 55, 14, 440)
 print(bill(meter))
 
 # %% [markdown]
-# The notes of the project say: *a healthy filter keeps a third; ours is far too strict; loosened the prompt; no change.*
+# The notes of the project say: *a healthy filter keeps a third; ours is far too strict; loosened the prompt; no
+# change.*
 #
 # ### Predict before you look
 #
-# The filter read 440 passages and kept 14. Take a question that was refused. If you read its eight passages yourself, how many
-# would you keep?
+# The filter read 440 passages and kept 14. Take a question that was refused. If you read its eight passages yourself,
+# how many would you keep?
 #
 # ### The trace
 
@@ -98,7 +100,8 @@ print(refused.row.question)
 show_table([{"passage": id, "kept": "yes" if relevant else "no"} for id, relevant in refused.graded])
 
 # %% [markdown]
-# None. Its verdicts are the gold ones: the filter of this lab makes no mistakes. So look up where the answer stands, and what the index has of that file:
+# None. Its verdicts are the gold ones: the filter of this lab makes no mistakes. So look up where the answer stands,
+# and what the index has of that file:
 
 # %%
 [quote] = refused.row.gold
@@ -110,8 +113,8 @@ assert (len(whole), len(here)) == (5, 1)
 print("does a chunk of the index hold the quote?", any(quote.stands_in(chunk) for chunk in here))
 
 # %% [markdown]
-# The loader stopped after the first section of each file. Nobody saw it, because every file is there, and that is what the test of the
-# index asks:
+# The loader stopped after the first section of each file. Nobody saw it, because every file is there, and that is
+# what the test of the index asks:
 
 # %% broken
 
@@ -127,8 +130,8 @@ print("does a chunk of the index hold the quote?", any(quote.stands_in(chunk) fo
 # %% [markdown]
 # ### The symptom
 #
-# Sixty questions, twenty of them without an answer in the handbook, and four systems. Two understand nothing: one refuses everything, one hands out the first
-# passage. They were put there to see whether the metric is any good.
+# Sixty questions, twenty of them without an answer in the handbook, and four systems. Two understand nothing: one
+# refuses everything, one hands out the first passage. They were put there to see whether the metric is any good.
 
 # %%
 from cookbook.labs.metric_that_forgives import SYSTEMS
@@ -183,7 +186,8 @@ assert [row["1.0 for silence"] for row in counted] == [24, 19, 60, 0]
 # %% broken
 
 # %% [markdown]
-# Three lines decide, and each sounds reasonable: no mark for a row without a reply; no claims, so none is unfaithful; the mean of the rest.
+# Three lines decide, and each sounds reasonable: no mark for a row without a reply; no claims, so none is unfaithful;
+# the mean of the rest.
 
 # %% exercise
 
@@ -207,8 +211,8 @@ print(bill(meter))
 # %% [markdown]
 # ### Predict before you look
 #
-# A model that guesses gets about half of them. To get 0.7% one must *know* the answers and say the opposite. How many of the 140
-# did this model really get right? Write down a guess, and what you would look at first.
+# A model that guesses gets about half of them. To get 0.7% one must *know* the answers and say the opposite. How many
+# of the 140 did this model really get right? Write down a guess, and what you would look at first.
 #
 # ### The trace
 
@@ -218,7 +222,8 @@ from cookbook.show import show_table
 show_table(rows[:10])
 
 # %% [markdown]
-# Look at the second column and the third, and read them aloud. Row 8 is the only one in 140 that is spelled as the gold is.
+# Look at the second column and the third, and read them aloud. Row 8 is the only one in 140 that is spelled as the
+# gold is.
 
 # %%
 from collections import Counter
@@ -233,7 +238,8 @@ assert hit["claim"] == 8
 # %% broken
 
 # %% [markdown]
-# At 0.7% somebody looks. Had the model written lower case in half of its replies, the figure would be a believable 32%.
+# At 0.7% somebody looks. Had the model written lower case in half of its replies, the figure would be a believable
+# 32%.
 
 # %% exercise
 
@@ -279,8 +285,8 @@ show_table(
 assert len(run.results) == 8
 
 # %% [markdown]
-# Eight keys. The evaluation divides by the length of the dictionary in which it keeps its lists. Here is what is printed for a gate
-# that searches for every second question, on sets of several sizes:
+# Eight keys. The evaluation divides by the length of the dictionary in which it keeps its lists. Here is what is
+# printed for a gate that searches for every second question, on sets of several sizes:
 
 # %%
 sizes = []
@@ -292,8 +298,8 @@ show_table(sizes)
 assert [row["printed"] for row in sizes] == [0.25, 0.5, 1.0, 2.5, 12.5]
 
 # %% [markdown]
-# On eight questions it is right, and eight is a fine size for a test. On two hundred it is no share any more, and on the sizes
-# in between it is believed. This is the line:
+# On eight questions it is right, and eight is a fine size for a test. On two hundred it is no share any more, and on
+# the sizes in between it is believed. This is the line:
 
 # %% broken
 
