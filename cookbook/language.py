@@ -2,6 +2,7 @@
 
 An English embedder puts a Japanese question beside no passage, right or wrong. "The documents do not say"
 would then be a claim about the documents that nobody has checked; what failed is the search.
+Taught in notebooks/62_your_own_documents.ipynb.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -156,6 +157,24 @@ def test_the_gate_is_never_without_examples_of_a_search(folder):
 def test_the_folder_of_mixed_documents_is_no_corpus():
     assert "mixed_folder" not in corpus_names()
     assert (FOLDER / "garden-rules.md").exists()
+
+
+def test_the_folder_is_asked_on_recorded_vectors(folder):
+    recorded = parts_for_path(FOLDER, embedder="replay", needs_model=False)
+    answer = build("extractive", recorded).answer("Can I have a barbecue in August?")
+    assert answer.text.startswith(
+        "Between March and October there is no fire of any kind, barbecues included."
+    )
+    assert answer.citations == ("garden-rules.md#1",)
+
+
+@pytest.mark.live
+def test_the_folder_is_asked_with_the_real_embedder(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "papers")
+    live = parts_for_path(tmp_path / "papers", embedder="all-minilm-l6-v2", needs_model=False)
+    answer = build("extractive", live).answer("What does the yearly fee rise to?")
+    assert answer.citations == ("minutes.docx#1",)
+    assert "45 pounds" in answer.text
 
 
 # ---------------------------------------------------------------- every system

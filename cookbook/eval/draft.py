@@ -3,6 +3,7 @@
 Each row comes from one passage: a question, its answer, and the words that state it. A row is kept only
 if those words stand in the passage, and carries ``reviewed: false`` until somebody says otherwise, because
 a model asks what it finds easy and never asks what the documents do not say.
+Taught in notebooks/62_your_own_documents.ipynb.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 ``finding`` lists the files, ``text`` and ``formats`` read them, ``run`` brings an index up to date,
 ``index`` is how it lies on disk, ``search`` opens it for systems.
+Taught in notebooks/62_your_own_documents.ipynb.
 """
 
 from cookbook.ingest.index import index_folder
