@@ -58,7 +58,7 @@ def test_the_ceiling_depends_on_the_judge():
 
 
 def test_each_claim_meets_the_passages_until_one_entails_it():
-    model = scripted_table({"statement>About": "unknown", "<statement>": "true"})
+    model = scripted_table({"<statement>": "yes"})
     support = ClaimSupport(LLMEntailment(LLMClient(model)), most_claims=3)
     loop, _ = build(drafts=["It is kept. It is free."])
     loop.support = support
