@@ -5,7 +5,6 @@ question that asks for several things is split, and each part is searched and gr
 hybrid and never brings a passage back; an encoder grades without a call. What no passage answers is a
 failure of retrieval and rewrites the query; what the passages do not support is a failure of writing and
 is written again. Neither is taken for the other.
-Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations
