@@ -22,6 +22,7 @@ from cookbook.eval.report import heading, page, readme_block, scoreboard, tables
 from cookbook.eval.run import open_setup
 from cookbook.paths import ROOT
 from cookbook.providers import gateway, replay
+from cookbook.providers.meter import open_meters
 from cookbook.schema import Status, Step
 
 ROWS = [row(name) for name in "abcdef"] + [row(name, "refuse") for name in "uvwxyz"]
@@ -110,6 +111,23 @@ def test_rows_that_one_system_never_ran_are_left_out_for_all_and_that_is_said(co
     assert heading(whole) == "Compared on all 12 questions of made_up (split all). No model."
 
 
+def test_a_selection_of_early_ends_is_not_to_be_trusted(comparing):
+    """What is recorded of vanilla are the requests it refuses; where it would have written, a call is missing."""
+
+    def refuses_or_breaks_off(question: str):
+        for meter in open_meters():
+            meter.add_call(prompt_tokens=1, completion_tokens=1, seconds=0.0, cost=0.0)
+        if question[0] in "abc":
+            raise ReplayMiss("the draft is not recorded")
+        return answer(question, "", Status.REFUSED, steps=[Step("grade", calls=1)])
+
+    found = comparing(vanilla=refuses_or_breaks_off, extractive=perfect)
+    assert found.selected == {"vanilla": 3}
+    assert "Do not trust this table yet" in scoreboard(found).note
+    assert "vanilla on 3 rows" in scoreboard(found).note
+    assert "Do not trust" not in scoreboard(comparing(vanilla=perfect)).note
+
+
 def test_of_two_that_are_equal_the_cheaper_comes_first(comparing):
     def dear(question: str):
         found = perfect(question)
@@ -131,7 +149,7 @@ def test_no_dummy_passes_one_half_whatever_the_passages_hold(answerable, unanswe
     rows = [row(f"a{n}") for n in range(answerable)] + [row(f"u{n}", "refuse") for n in range(unanswerable)]
     hits = [hit(f"a{n}", "It is 5." if n in lucky else "Nothing.") for n in range(answerable)]
     made = setup(*rows, hits=hits)
-    results = {name: running.run(made, name) for name in DUMMIES}
+    results = {name: running.run(made, name).pairs for name in DUMMIES}
     found = Comparison("made_up", "all", "", results, "always_refuse")
     assert all(headline(found, name) <= 0.5 for name in DUMMIES)
 
@@ -194,6 +212,10 @@ def test_on_larkspur_every_system_beats_every_dummy(larkspur):
     best = max(headline(larkspur, name) for name in DUMMIES)
     assert best == headline(larkspur, "always_refuse") == 0.5
     assert all(headline(larkspur, name) > best for name in larkspur.systems)
+
+
+def test_what_is_recorded_on_larkspur_is_no_selection(larkspur):
+    assert larkspur.selected == {}
 
 
 def test_the_readme_shows_the_current_comparison(larkspur):

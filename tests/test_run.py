@@ -56,10 +56,26 @@ def test_an_error_of_whoever_runs_it_ends_the_run():
 
 def test_a_run_keeps_the_order_of_the_rows_and_tells_each():
     told = []
-    pairs = run(setup(*ROWS), "always_refuse", done=lambda: told.append(1))
+    pairs = run(setup(*ROWS), "always_refuse", done=lambda: told.append(1)).pairs
     assert [each.id for each, _ in pairs] == ["a", "b", "x"]
     assert {given.status for _, given in pairs} == {Status.REFUSED}
     assert len(told) == 3
+
+
+@pytest.mark.parametrize(("calls", "broken_off"), [(0, 0), (1, 0), (2, 1), (7, 1)])
+def test_a_recording_that_breaks_off_after_others_had_ended_is_told(monkeypatch, calls, broken_off):
+    """Row a ends after two calls. A miss before that says nothing about a row, a miss after it does."""
+
+    def reply(question: str):
+        for meter in open_meters():
+            for _ in range(calls if question == "b?" else 2):
+                meter.add_call(prompt_tokens=1, completion_tokens=1, seconds=0.0, cost=0.0)
+        if question == "b?":
+            raise ReplayMiss("not recorded")
+        return answer(question, steps=[Step("n", calls=2)])
+
+    monkeypatch.setattr(running, "make", lambda name, parts: Stub(reply))
+    assert run(setup(*ROWS), "vanilla").broken_off == broken_off
 
 
 # ---------------------------------------------------------------- live models
@@ -90,7 +106,7 @@ def test_a_broken_off_run_goes_on_where_it_stopped(live):
         run(live.setup, "vanilla")
     live.replies["x?"] = answer("x?")
     first, live.asked[:] = list(live.asked), []
-    pairs = run(live.setup, "vanilla")
+    pairs = run(live.setup, "vanilla").pairs
     assert sorted(first) == ["a?", "b?", "x?"]
     assert live.asked == ["x?"]
     assert all(given is not None for _, given in pairs)
@@ -98,9 +114,9 @@ def test_a_broken_off_run_goes_on_where_it_stopped(live):
 
 def test_a_failed_row_is_asked_again(live):
     live.replies["a?"] = RuntimeError("down")
-    assert run(live.setup, "vanilla")[0][1].status is Status.FAILED
+    assert run(live.setup, "vanilla").pairs[0][1].status is Status.FAILED
     live.replies["a?"], live.asked[:] = answer("a?"), []
-    assert run(live.setup, "vanilla")[0][1].status is Status.ANSWERED
+    assert run(live.setup, "vanilla").pairs[0][1].status is Status.ANSWERED
     assert live.asked == ["a?"]
 
 
@@ -123,7 +139,7 @@ def test_hosted_rows_run_in_parallel(live):
         return live.replies[question]
 
     running.make = lambda name, parts: Stub(reply)  # put back by the fixture's monkeypatch
-    assert [given.question for _, given in run(live.setup, "vanilla")] == ["a?", "b?", "x?"]
+    assert [given.question for _, given in run(live.setup, "vanilla").pairs] == ["a?", "b?", "x?"]
 
 
 @pytest.mark.parametrize("provider", ["replay", "scripted"])

@@ -8,7 +8,7 @@ the dummies, gets one half at most. Of two that are equal the one with fewer cal
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -45,13 +45,17 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The answers of every system to every row, the dummies among them. ``against`` is who differences are from."""
+    """The answers of every system to every row, the dummies among them. ``against`` is who differences are from.
+
+    ``broken_off`` counts, for a system, the rows that are recorded in part; see Ran.
+    """
 
     eval_set: str
     split: str
     model: str
     results: Mapping[str, Sequence[Pair]]
     against: str
+    broken_off: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def shared(self) -> dict[str, list[Pair]]:
@@ -67,6 +71,11 @@ class Comparison:
     def common(self) -> int:
         """The rows that every system ran; below ``rows``, the comparison is of a part and says so."""
         return len(self.shared[self.against])
+
+    @property
+    def selected(self) -> dict[str, int]:
+        """Systems with more rows broken off than one in twenty: what is left of them is a selection of early ends."""
+        return {name: rows for name, rows in self.broken_off.items() if rows > self.common / 20}
 
     @property
     def systems(self) -> list[str]:
@@ -114,6 +123,7 @@ class Comparison:
             "ordered_by": HEADLINE.note,
             "systems": {name: self._system(name) for name in self.ranking},
             "against": self.against,
+            "selected": self.selected,
             "no_better_than_dummies": self.no_better_than_dummies,
         }
 
@@ -154,6 +164,13 @@ def compare(
     against = against or ("vanilla" if "vanilla" in systems else systems[0])
     if against not in systems:
         raise ConfigError(f"differences from {against!r} need it among the systems: {', '.join(systems)}")
-    results = {name: run(setup, name, done=partial(done, name)) for name in (*systems, *DUMMIES)}
+    ran = {name: run(setup, name, done=partial(done, name)) for name in (*systems, *DUMMIES)}
     model = setup.model if any(entry(name).needs_model for name in systems) else "no model"
-    return Comparison(setup.name, setup.split, model, results, against)
+    return Comparison(
+        setup.name,
+        setup.split,
+        model,
+        {name: found.pairs for name, found in ran.items()},
+        against,
+        {name: found.broken_off for name, found in ran.items() if found.broken_off},
+    )

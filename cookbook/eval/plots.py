@@ -100,7 +100,7 @@ def latency(comparison: Comparison) -> Figure:
     )
     axes.set_xlim(left=0)
     axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)
-    if axes.lines:
+    if _modelled(comparison):
         axes.legend(fontsize=8, frameon=False, loc="lower right")
     return figure
 

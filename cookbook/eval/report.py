@@ -76,9 +76,20 @@ def scoreboard(comparison: Comparison) -> Table:
     note = f"Ordered by right behaviour: {HEADLINE.note}; then by fewer calls. A dummy cannot pass one half."
     if missing := _missing(comparison):
         note += f" Rows without an end: {missing}."
+    if comparison.selected:
+        note += f" {_warning(comparison)}"
     if level := comparison.no_better_than_dummies:
         note += f" No better than a dummy here: {', '.join(level)}."
     return Table("Scoreboard, with 95 % intervals", rows, note)
+
+
+def _warning(comparison: Comparison) -> str:
+    """Who was recorded in part: its rows are the requests that ended early."""
+    some = ", ".join(f"{name} on {rows} rows" for name, rows in comparison.selected.items())
+    return (
+        f"Do not trust this table yet: requests are recorded in part ({some}), and the rows that are left are "
+        "those on which a system gave up early."
+    )
 
 
 def _missing(comparison: Comparison) -> str:

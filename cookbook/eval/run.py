@@ -119,26 +119,39 @@ def _squad(client: LLMClient, k: int) -> tuple[list[Document], Parts, list[EvalR
     return documents, Parts(client, Retriever(store, embedder, label="SQuAD 2.0, one article"), card, k), rows
 
 
-def run(setup: Setup, system: str, *, done: Callable[[], None] = lambda: None) -> list[Pair]:
-    """The answer of one system to each row, in the order of the rows; ``done`` is called after each.
+@dataclass(frozen=True)
+class Ran:
+    """What a system did with each row, in the order of the rows.
+
+    ``broken_off`` counts rows without an answer that had more calls recorded than another row took to its end.
+    What is left is then a selection: where a loop goes on, something is missing; where it gives up early, not.
+    """
+
+    pairs: list[Pair]
+    broken_off: int = 0
+
+
+def run(setup: Setup, system: str, *, done: Callable[[], None] = lambda: None) -> Ran:
+    """The answer of one system to each row; ``done`` is called after each.
 
     Answers of a live model are kept on the disk, so that a run which was broken off goes on where it stopped.
     """
     built = make(system, setup.parts)
     journal = journal_of(setup, system)
     kept = journal.read() if journal else {}
+    missed: list[int] = []
 
     def one(row: EvalRow) -> Pair:
         answer = kept.get(row.question)
-        if answer is None and (answer := attempt(built, row.question, system)) and journal:
+        if answer is None and (answer := attempt(built, row.question, system, missed.append)) and journal:
             journal.add(answer)
         done()
         return row, answer
 
-    if setup.workers == 1:
-        return [one(row) for row in setup.rows]
     with ThreadPoolExecutor(setup.workers) as pool:
-        return list(pool.map(one, setup.rows))
+        pairs = list(pool.map(one, setup.rows))
+    shortest = min((answer.trace.calls for _, answer in pairs if answer), default=0)
+    return Ran(pairs, broken_off=sum(calls >= max(shortest, 1) for calls in missed))
 
 
 def make(name: str, parts: Parts) -> System:
@@ -146,12 +159,18 @@ def make(name: str, parts: Parts) -> System:
     return DUMMIES[name](parts) if name in DUMMIES else build(name, parts)
 
 
-def attempt(system: System, question: str, name: str = "") -> Answer | None:
-    """The answer; None where a reply is not recorded; a failed answer where the system broke."""
+def attempt(
+    system: System, question: str, name: str = "", missed: Callable[[int], None] = lambda calls: None
+) -> Answer | None:
+    """The answer; None where a reply is not recorded; a failed answer where the system broke.
+
+    ``missed`` is told how many calls were answered before the one that is not recorded.
+    """
     with metered(Meter()) as meter:
         try:
             return system.answer(question)
         except ReplayMiss:
+            missed(meter.calls)
             return None
         except OPERATOR:
             raise
