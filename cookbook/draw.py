@@ -119,6 +119,7 @@ def draw_calls(traces: Mapping[str, Trace], *, ceiling: int | None = None) -> Fi
         done = {name: done[name] + calls[node] for name, calls in made.items()}
     for name, total in done.items():
         axes.annotate(f" {total}", (total, name), va="center", fontsize=8.5, color=INK)
+    axes.set_xlim(0, 1.05 * max([1, ceiling or 0, *done.values()]))
     if ceiling is not None:
         axes.axvline(ceiling, color=_GUILTY, linewidth=1.2, linestyle=(0, (4, 3)))
     axes.invert_yaxis()

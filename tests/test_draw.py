@@ -70,6 +70,7 @@ def test_a_bar_of_calls_has_a_piece_for_each_node_that_made_any():
     }
     assert [text.get_text() for text in axes.texts] == [" 9", " 18"]
     assert axes.lines[0].get_xdata() == [31, 31]
+    assert axes.get_xlim()[1] > 31  # the ceiling is in the picture, and not its edge
 
 
 def test_requests_without_a_call_are_bars_of_nothing():
