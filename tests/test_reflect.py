@@ -192,14 +192,19 @@ def test_an_answer_without_marks_is_attributed_by_shared_words():
     assert read_draft("Paris is lovely.", PASSAGES).citations == ()
 
 
-@pytest.mark.parametrize("reply", ["NO ANSWER", "no answer.", " **NO ANSWER** ", "[1] NO ANSWER", "", "[1]"])
+@pytest.mark.parametrize(
+    "reply",
+    ["NO ANSWER", "no answer.", " **NO ANSWER** ", "[1] NO ANSWER", "", "[1]", "YES ANSWER", "Answer: [1]"],
+)
 def test_abstention_is_an_outcome_and_not_a_text(reply):
     draft = read_draft(reply, PASSAGES)
     assert draft.abstained
     assert draft.text == ""
 
 
-@pytest.mark.parametrize("reply", ["There is no answer key in the export.", "No. Answer the form first."])
+@pytest.mark.parametrize(
+    "reply", ["There is no answer key in the export.", "No. Answer the form first.", "Yes."]
+)
 def test_words_that_look_like_abstention_are_not(reply):
     assert not read_draft(reply, PASSAGES).abstained
 

@@ -55,7 +55,7 @@ def bench(
         parts = parts_for(eval_set, client=client, k=k)
         rows = spread(eval_set, questions)
         screen(sys.stderr).print(f"{client.describe()}; {parts.retriever.describe()}")
-        client.chat("Say hello.", max_tokens=1)  # the first call loads the weights
+        client.complete([{"role": "user", "content": "Say hello."}], max_tokens=1)  # the first call loads the weights
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=screen(sys.stderr)) as progress:
             task = progress.add_task("timing", total=len(rows) * len(names))

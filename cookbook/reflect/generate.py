@@ -15,7 +15,8 @@ from cookbook.schema import Hit
 MAX_ANSWER_TOKENS = 160
 _MARK = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 _SENTENCE = re.compile(r"[^.!?]+(?:[.!?]+(?=\s|$)|$)")
-_NO_ANSWER = re.compile(rf"\W*{prompts.NO_ANSWER}\W*", re.IGNORECASE)
+_EMPTY = re.compile(rf"\W*(?:{prompts.NO_ANSWER}|(?:YES )?ANSWER)\W*", re.IGNORECASE)
+"""The sign of an abstention, and what a small model makes of it ("YES ANSWER."): a reply that says nothing."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def read_draft(reply: str, hits: Sequence[Hit]) -> Draft:
     attributed to the passage that shares most of its content words (at least half of them).
     """
     text = _MARK.sub("", reply).strip()
-    if not text or _NO_ANSWER.fullmatch(text):
+    if not text or _EMPTY.fullmatch(text):
         return Draft(text="", abstained=True)
     numbers = [int(n) for mark in _MARK.findall(reply) for n in mark.split(",")]
     cited = dict.fromkeys(hits[n - 1].chunk_id for n in numbers if 1 <= n <= len(hits))
