@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_provider import completion
 from typer.testing import CliRunner, Result
 
 from cookbook import assemble, doctor, notebooks, paths, retrieval
@@ -18,7 +19,8 @@ from cookbook.cli import app, demo, main, record
 from cookbook.doctor import Check
 from cookbook.embedders import HashEmbedder
 from cookbook.errors import ReplayMiss, WeightsError
-from cookbook.providers import models, recording
+from cookbook.eval.sets import in_turn, load_eval_set
+from cookbook.providers import models, recording, replay
 from cookbook.providers.recording import Agreement, Difference
 from cookbook.providers.scripted import scripted_table
 from cookbook.schema import Answer, Provenance, Reason, Status, Step, Trace
@@ -416,7 +418,7 @@ def test_record_a_set_wants_systems(recordings):
 
 def test_record_does_not_record_a_replay(recordings, word_counts, monkeypatch):
     monkeypatch.setenv("PROVIDER", "replay")
-    result = run("record", "--set", "larkspur", "--systems", "vanilla", "--limit", "1")
+    result = run("record", "--set", "larkspur", "--systems", "vanilla", "--rows", "1")
     assert result.exit_code == 2
     assert "set PROVIDER to a live model such as local" in result.stderr
 
@@ -425,13 +427,54 @@ def test_record_a_set_keeps_every_reply_and_goes_on_where_it_stopped(
     recordings, word_counts, monkeypatch, provider
 ):
     monkeypatch.setenv("PROVIDER", "openai/m")
-    arguments = ("record", "--set", "larkspur", "--systems", "vanilla", "--limit", "2", "--json")
+    arguments = ("record", "--set", "larkspur", "--systems", "vanilla", "--rows", "2", "--json")
     result = run(*arguments)
     assert json.loads(result.stdout) == {"file": "recordings/larkspur.jsonl", "new": 2, "entries": 2}
     assert len((recordings / "larkspur.jsonl").read_text(encoding="utf-8").splitlines()) == 2
     assert json.loads(run(*arguments).stdout) == {"file": "recordings/larkspur.jsonl", "new": 0, "entries": 2}
     assert len(provider.requests) == 2
     assert "COOKBOOK_RECORD" not in os.environ
+
+
+def test_record_takes_a_row_through_every_system_and_the_kinds_in_turn(
+    recordings, word_counts, monkeypatch, provider
+):
+    monkeypatch.setenv("PROVIDER", "openai/m")
+    run("record", "--set", "larkspur", "--systems", "closed_book,vanilla", "--rows", "3")
+    asked = [request["messages"][-1]["content"] for request in provider.requests]
+    wanted = [row.question for row in in_turn(load_eval_set("larkspur"))[:3] for _ in range(2)]
+    assert all(question in prompt for question, prompt in zip(wanted, asked, strict=True))
+    assert ["passage" in prompt for prompt in asked] == [False, True] * 3
+
+
+def test_record_goes_on_after_a_request_that_broke_and_asks_it_again_the_next_time(
+    recordings, word_counts, monkeypatch, provider
+):
+    monkeypatch.setenv("PROVIDER", "openai/m")
+    provider.replies = [completion("First."), 401, completion("Third.")]
+    arguments = ("record", "--set", "larkspur", "--systems", "vanilla", "--rows", "3")
+    result = run(*arguments)
+    broken = in_turn(load_eval_set("larkspur"))[1]
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"vanilla failed on {broken.id}: ")
+    assert result.stdout == "2 new replies in recordings/larkspur.jsonl, 2 recorded in all\n"
+    assert run(*arguments).stdout == "1 new replies in recordings/larkspur.jsonl, 3 recorded in all\n"
+    assert broken.question in provider.requests[-1]["messages"][-1]["content"]
+
+
+def test_record_is_killed_and_goes_on(recordings, word_counts, monkeypatch, provider):
+    """What is on the disk after the second reply, its line torn in the middle, is what a killed run leaves."""
+    monkeypatch.setenv("PROVIDER", "openai/m")
+    arguments = ("record", "--set", "larkspur", "--systems", "vanilla", "--rows", "2")
+    run(*arguments)
+    file = recordings / "larkspur.jsonl"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-40])
+    replay._open.cache_clear()  # a new process reads the folder anew
+    run(*arguments)
+    assert len(provider.requests) == 3
+    assert provider.requests[1] == provider.requests[2]
+    assert len(file.read_bytes().splitlines()) == 2
 
 
 def test_record_a_notebook_on_a_live_model_under_its_own_name(two_notebooks, recordings, monkeypatch):

@@ -14,7 +14,7 @@ from cookbook.chunkers import markdown_sections, sentence_window
 from cookbook.corpora import corpus_names, load_corpus, load_eval_questions
 from cookbook.errors import ConfigError
 from cookbook.eval import EvalRow, GoldQuote, eval_set_names, load_eval_set
-from cookbook.eval.sets import Kind
+from cookbook.eval.sets import Kind, in_turn
 from cookbook.schema import Chunk
 
 COUNTS = {  # of each kind: (rows to fit on, rows to report)
@@ -337,3 +337,15 @@ def test_exact_codes_stand_in_the_gold_sections(row: EvalRow) -> None:
     text = " ".join(chunk.text for chunk in gold_sections(row).values())
     assert codes
     assert [code for code in codes if code not in text] == []
+
+
+# ---------------------------------------------------------------- the order
+
+
+def test_the_kinds_come_in_turn_and_what_is_reported_comes_first():
+    rows = load_eval_set("larkspur")
+    order = in_turn(rows)
+    assert sorted(row.id for row in order) == sorted(row.id for row in rows)
+    assert {row.kind for row in order[:7]} == {row.kind for row in order[7:14]} == set(get_args(Kind))
+    assert [row.split for row in order] == ["report"] * 59 + ["fit"] * 37
+    assert [row.kind for row in order[54:59]] == ["answerable"] * 5

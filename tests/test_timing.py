@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from cookbook.cli.bench import spread
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import load_eval_set
 from cookbook.eval.timing import Timed, alternate, ratios
@@ -78,9 +77,3 @@ def test_what_counts_as_right(rows, refuses, right):
     clock = Clock()
     timings = alternate({"a": Slow(clock, 1, refuses=refuses)}, rows, clock=clock)
     assert [t.right for t in timings] == [right, right]
-
-
-def test_the_questions_are_spread_over_their_kinds():
-    rows = spread("larkspur", 7)
-    assert len({row.kind for row in rows}) == 7
-    assert {row.split for row in rows} == {"report"}

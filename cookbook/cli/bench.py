@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +17,6 @@ from cookbook.errors import ConfigError
 from cookbook.show import screen, show_table
 
 if TYPE_CHECKING:
-    from cookbook.eval.sets import EvalRow
     from cookbook.eval.timing import Timed
 
 
@@ -37,6 +35,7 @@ def bench(
 ) -> None:
     """Time systems on a live model and print the ratios of their medians."""
     from cookbook.assemble import parts_for
+    from cookbook.eval.sets import in_turn, load_eval_set
     from cookbook.eval.timing import alternate, ratios, report
     from cookbook.providers import LLMClient
     from cookbook.systems import build
@@ -53,9 +52,10 @@ def bench(
         if client.provider in ("replay", "scripted"):
             raise ConfigError("a benchmark needs a live model: set PROVIDER, for example PROVIDER=local")
         parts = parts_for(eval_set, client=client, k=k)
-        rows = spread(eval_set, questions)
+        rows = in_turn(load_eval_set(eval_set))[:questions]
         screen(sys.stderr).print(f"{client.describe()}; {parts.retriever.describe()}")
-        client.complete([{"role": "user", "content": "Say hello."}], max_tokens=1)  # the first call loads the weights
+        # The first call loads the weights.
+        client.complete([{"role": "user", "content": "Say hello."}], max_tokens=1)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=screen(sys.stderr)) as progress:
             task = progress.add_task("timing", total=len(rows) * len(names))
@@ -72,15 +72,3 @@ def bench(
         print_json(found | {"ratios": table})
     else:
         show_table(table, f"{found['model']} on {found['machine']}, {found['date']}")
-
-
-def spread(eval_set: str, n: int) -> list[EvalRow]:
-    """``n`` rows of the split that is reported, the kinds of question in turn."""
-    from cookbook.eval.sets import load_eval_set
-
-    kinds: dict[str, list[EvalRow]] = {}
-    for row in load_eval_set(eval_set):
-        if row.split == "report":
-            kinds.setdefault(row.kind, []).append(row)
-    turns = [row for turn in zip_longest(*kinds.values()) for row in turn if row is not None]
-    return turns[:n]

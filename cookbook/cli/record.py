@@ -1,24 +1,23 @@
 """``cookbook record``: real replies and embeddings into recordings/, and a check that they still hold.
 
-A call that is recorded already is answered from there, so a run that was broken off goes on where
-it stopped, and two systems that make the same call record it once.
+A call that is recorded already is answered from there, so a run that was broken off, even killed, goes on
+where it stopped, and two systems that make the same call record it once. Of an eval set a row goes through
+every system before the next one comes, the kinds of question in turn: wherever the run stops, the rows so far
+can be compared.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from cookbook.cli.output import JsonFlag, command, print_json
+from cookbook.cli.output import JsonFlag, aside, command, counting, print_json
 from cookbook.errors import ConfigError
-from cookbook.show import screen
 
 if TYPE_CHECKING:
     from cookbook.providers.recording import Agreement
@@ -32,7 +31,9 @@ def record(
     notebook: Annotated[str | None, typer.Option(help="Record what a notebook asks.")] = None,
     eval_set: Annotated[str | None, typer.Option("--set", help="Record an eval set, with --systems.")] = None,
     systems: Annotated[str, typer.Option(help="Names from `cookbook systems`, with commas.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first rows of the set.")] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Only this many of the set, the kinds of question in turn.")
+    ] = None,
     verify: Annotated[int | None, typer.Option(min=1, help="Ask this many recorded calls again.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -46,7 +47,7 @@ def record(
     if notebook:
         report |= _recorded(notebook, lambda: _notebook(notebook))
     elif eval_set:
-        report |= _recorded(eval_set, lambda: _set(eval_set, systems, limit))
+        report |= _recorded(eval_set, lambda: _set(eval_set, systems, rows))
     if report:
         print(f"{report['new']:,} new replies in {report['file']}, {report['entries']:,} recorded in all")
     agreed = 1.0
@@ -79,20 +80,25 @@ def _recorded(name: str, work: Callable[[], None]) -> dict[str, Any]:
 
 def _set(name: str, systems: str, limit: int | None) -> None:
     from cookbook.assemble import parts_for
-    from cookbook.eval.sets import load_eval_set
+    from cookbook.eval.run import attempt
+    from cookbook.eval.sets import in_turn, load_eval_set
+    from cookbook.schema import Status
     from cookbook.systems import build, entry
 
     names = [part.strip() for part in systems.split(",") if part.strip()]
     if not names:
         raise ConfigError("say which systems to record, such as --systems vanilla,handbook_graph")
-    rows = load_eval_set(name)[:limit]
+    rows = in_turn(load_eval_set(name))[:limit]
     parts = parts_for(name, needs_model=any(entry(system).needs_model for system in names))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen(sys.stderr)) as progress:
-        for system in names:
-            built = build(system, parts)
-            for row in progress.track(rows, description=f"{system} on {name}"):
-                built.answer(row.question)
+    built = {system: build(system, parts) for system in names}
+    with counting(len(rows) * len(built)) as done:
+        for row in rows:
+            for system, each in built.items():
+                # One request that breaks must not end a run of hours; what it lacks is asked for the next time.
+                answer = attempt(each, row.question, system)
+                if answer and answer.status is Status.FAILED:
+                    aside(f"{system} failed on {row.id}: {answer.trace.steps[-1].note}")
+                done(f"{system} on {row.id}")
 
 
 def _notebook(name: str) -> None:

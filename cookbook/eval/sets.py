@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -157,3 +159,18 @@ def load_eval_file(path: Path, *, allow_unreviewed: bool = False) -> list[EvalRo
             'mend or delete it, and set "reviewed": true; or pass allow_unreviewed=True (--unreviewed) to look at them'
         )
     return rows
+
+
+def in_turn(rows: Iterable[EvalRow]) -> list[EvalRow]:
+    """The kinds of question in turn, the rows that are reported before those to fit on.
+
+    So any beginning holds something of every kind, and two runs of different length share their rows.
+    """
+    kinds: dict[tuple[Split, Kind], list[EvalRow]] = {}
+    for row in rows:
+        kinds.setdefault((row.split, row.kind), []).append(row)
+    turns = [
+        zip_longest(*(found for (own, _), found in kinds.items() if own == split))
+        for split in ("report", "fit")
+    ]
+    return [row for split in turns for turn in split for row in turn if row]
