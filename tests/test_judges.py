@@ -19,7 +19,7 @@ from cookbook.eval.judges import (
     by_relevance,
     by_support,
     calibration,
-    cut_of,
+    known,
     open_judge,
     report,
 )
@@ -74,11 +74,8 @@ def test_judges_by_name(monkeypatch):
     monkeypatch.setenv("PROVIDER", "scripted/always_yes")
     judge = open_judge("llm", "support")
     assert (judge.name, judge.score(PAIR)) == ("llm-always_yes", pytest.approx(1.0))
-    assert (cut_of("llm", "relevance"), cut_of("llm", "support"), cut_of("cosine", "relevance")) == (
-        KEEP_AT,
-        0.5,
-        0.5,
-    )
+    assert known("llm", "relevance").cut == KEEP_AT
+    assert known("cosine", "support").prompt == ""
     for name, asks in (("magic", "support"), ("entailment", "relevance")):
         with pytest.raises(ConfigError, match=name):
             open_judge(name, asks)
@@ -155,7 +152,7 @@ def test_scores_are_kept_without_texts(kept):
     judge, _ = kept
     found = score("begin", judge)
     [file] = score_files()
-    assert (file.eval_set, file.judge, file.cut) == ("begin", "llm-made-up", 0.5)
+    assert (file.eval_set, file.judge, file.known.cut) == ("begin", "llm-made-up", 0.5)
     assert [(row.id, row.score) for row in file.read()] == [
         ("id0", 0.75),
         ("id1", 0.25),
@@ -183,8 +180,12 @@ def test_texts_of_others_are_never_recorded(kept, monkeypatch):
 def test_a_broken_file_says_so(kept):
     file = ScoreFile.of("begin", "llm-made-up")
     file.path.parent.mkdir()
-    file.path.write_text("id,group,good,score,seconds,date\na,b,1,high,1.0,2026-11-30\n")
+    head = "id,group,good,score,seconds,prompt,date\n"
+    file.path.write_text(f"{head}a,b,1,high,1.0,{file.known.prompt},2026-11-30\n")
     with pytest.raises(ConfigError, match=r"begin_llm-made-up\.csv"):
+        file.read()
+    file.path.write_text(f"{head}a,b,1,0.5,1.0,support 0,2026-11-30\n")
+    with pytest.raises(ConfigError, match="with the prompt support 0, today's is support"):
         file.read()
 
 

@@ -38,7 +38,9 @@ def judges(
         raise ConfigError("say both --set and --grader to score pairs, or neither to see what is scored")
     files = [_score(eval_set, grader, limit)] if eval_set and grader else score_files()
     if as_json:
-        print_json([{"set": f.eval_set, "judge": f.judge, "cut": f.cut} | asdict(f.report()) for f in files])
+        print_json(
+            [{"set": f.eval_set, "judge": f.judge, "cut": f.known.cut} | asdict(f.report()) for f in files]
+        )
     else:
         show_table([shown(file) for file in files])
 

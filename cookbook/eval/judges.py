@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from cookbook import prompts
 from cookbook.errors import GRADER_FAILURES, ConfigError
 from cookbook.eval import statistics
 from cookbook.eval.outside import Asks, LabelledPair
@@ -83,25 +84,47 @@ def _score(verdict: Verdict[Relevance] | Verdict[Support], good: Relevance | Sup
     return sure if verdict.label == good else 1.0 - sure
 
 
-def cut_of(name: str, asks: Asks) -> float:
-    """Where the verdict of a judge turns to yes. All were set on our own data: another set shows if they carry over."""
-    return KEEP_AT if (name, asks) == ("llm", "relevance") else 0.5
+@dataclass(frozen=True)
+class Known:
+    """What belongs to a judge of one kind: the score from which its verdict is yes, and the prompt it asks with.
+
+    The cuts were set on our own data; another set shows whether they carry over.
+    """
+
+    cut: float
+    prompt: str = ""
+
+
+def _version(prompt: prompts.Prompt) -> str:
+    return f"{prompt.name} {prompt.version}"
+
+
+KNOWN: dict[tuple[str, Asks], Known] = {
+    ("cosine", "relevance"): Known(0.5),
+    ("cosine", "support"): Known(0.5),
+    ("llm", "relevance"): Known(KEEP_AT, _version(prompts.RELEVANCE)),
+    ("llm", "support"): Known(0.5, _version(prompts.SUPPORT)),
+    ("entailment", "support"): Known(0.5, _version(prompts.ENTAILMENT)),
+}
+
+
+def known(name: str, asks: Asks) -> Known:
+    """ConfigError, naming those that are known, for a judge that is not."""
+    if (name, asks) not in KNOWN:
+        names = ", ".join(judge for judge, kind in KNOWN if kind == asks)
+        raise ConfigError(f"no judge of {asks} is called {name!r}; known: {names}")
+    return KNOWN[name, asks]
 
 
 def open_judge(name: str, asks: Asks) -> Judge:
-    """A judge by name for relevance or support: ``cosine`` (MiniLM), ``llm`` or, for support, ``entailment``.
-
-    The last two ask the model that PROVIDER names. ConfigError for another name.
-    """
+    """A judge by name: ``cosine`` (MiniLM), ``llm``, or for support ``entailment``. The last two ask the model
+    that PROVIDER names. ConfigError for another name."""
+    known(name, asks)
     if name == "cosine":
         from cookbook.embedders import MiniLM
 
-        embedder = MiniLM()
-        grader = calibrated(embedder)
-        return Judge(f"cosine-{embedder.NAME}", lambda pair: by_relevance(grader, pair))
-    if name not in ("llm", "entailment") or (name == "entailment" and asks == "relevance"):
-        known = "cosine, llm" + (", entailment" if asks == "support" else "")
-        raise ConfigError(f"no judge of {asks} is called {name!r}; known: {known}")
+        grader = calibrated(MiniLM())
+        return Judge(f"cosine-{MiniLM.NAME}", lambda pair: by_relevance(grader, pair))
     from cookbook.providers import LLMClient
 
     client = LLMClient()

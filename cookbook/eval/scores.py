@@ -1,7 +1,8 @@
 """Scores of judges on outside data as committed files: what was measured, without the texts it was measured on.
 
 ``eval_sets/outside/<set>_<judge>.csv`` has a line for each pair: the hash of its texts, that of its group, its
-label, the score (empty where the judge failed), the seconds and the day. Figures in notebooks come from these.
+label, the score (empty where the judge failed), the seconds, the prompt with its version, and the day. Figures in
+notebooks come from these.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from pathlib import Path
 
 from cookbook import paths
 from cookbook.errors import ConfigError
-from cookbook.eval.judges import Judge, Judged, Report, cut_of, report
+from cookbook.eval.judges import Judge, Judged, Known, Report, known, report
 from cookbook.eval.outside import load_pairs, pair_set
 
-COLUMNS = (*(field.name for field in fields(Judged)), "date")
+COLUMNS = (*(field.name for field in fields(Judged)), "prompt", "date")
 
 
 @dataclass(frozen=True)
@@ -40,28 +41,36 @@ class ScoreFile:
         return self.path.stem.partition("_")[2]
 
     @property
-    def cut(self) -> float:
-        """The score from which this judge's verdict is yes."""
-        return cut_of(self.judge.partition("-")[0], pair_set(self.eval_set).asks)
+    def known(self) -> Known:
+        """The cut and the prompt of this judge, as they are today."""
+        return known(self.judge.partition("-")[0], pair_set(self.eval_set).asks)
 
     def read(self) -> list[Judged]:
-        """The scored pairs; ConfigError for a line that is none."""
+        """The scored pairs; ConfigError for a line that is none, and for one of another version of the prompt."""
         try:
             with self.path.open(encoding="utf-8", newline="") as stream:
-                return [_judged(row) for row in csv.DictReader(stream)]
+                rows = list(csv.DictReader(stream))
+            found, asked = [_judged(row) for row in rows], {row["prompt"] for row in rows}
         except (OSError, KeyError, ValueError, TypeError) as error:
             raise ConfigError(
                 f"{self.path.name} is no file of scores ({error}); restore it or score it again"
             ) from error
+        if asked - {self.known.prompt}:
+            raise ConfigError(
+                f"{self.path.name} was scored with the prompt {min(asked)}, today's is {self.known.prompt}: "
+                "remove the file and score again"
+            )
+        return found
 
     def report(self) -> Report:
         """The figures of this judge on this set."""
-        return report(self.read(), self.cut)
+        return report(self.read(), self.known.cut)
 
     def add(self, judged: Judged) -> None:
         """Append one scored pair, with today's date, and see it on the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        row = asdict(judged) | {"good": int(judged.good), "date": date.today().isoformat()}
+        row = asdict(judged) | {"good": int(judged.good)}
+        row |= {"prompt": self.known.prompt, "date": date.today().isoformat()}
         row["score"] = "" if judged.score is None else f"{judged.score:.6f}"
         fresh = not self.path.exists()
         with self.path.open("a", encoding="utf-8", newline="") as stream:
