@@ -60,13 +60,16 @@ def bench(
         with Progress(*columns, console=screen(sys.stderr)) as progress:
             task = progress.add_task("timing", total=len(rows) * len(names))
 
+            timings: list[Timed] = []
+
             def done(timed: Timed) -> None:
                 progress.update(task, advance=1, description=f"{timed.system} {timed.seconds:.1f} s")
+                timings.append(timed)
+                if out:  # each time, so that a run that is broken off leaves what it measured
+                    out.write_text(json.dumps(report(parts, eval_set, timings), indent=1) + "\n", "utf-8")
 
-            timings = alternate({name: build(name, parts) for name in names}, rows, done=done)
+            alternate({name: build(name, parts) for name in names}, rows, done=done)
     found = report(parts, eval_set, timings)
-    if out:
-        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     table = ratios(timings, names[0])
     if as_json:
         print_json(found | {"ratios": table})
