@@ -25,6 +25,9 @@ from cookbook.eval.sets import EvalRow, GoldQuote
         ("25.0", "25"),
         ("2.4 million", "2,400,000"),
         ("3 days", "72 hours"),
+        ("The A.", "the a"),
+        (" ?", "?"),
+        ("", " "),
     ],
 )
 def test_what_does_not_count(said, gold):
@@ -41,10 +44,22 @@ def test_what_does_not_count(said, gold):
         ("", "5"),
         ("not 5", "5"),
         ("5 guests", "5 boards"),
+        ("the", "A"),
+        ("", "A"),
+        ("A", "an Adam optimizer"),
+        ("?", "!"),
+        ("", "?"),
     ],
 )
 def test_what_does(said, gold):
     assert not exact(said, [gold])
+
+
+def test_articles_are_compared_where_there_is_nothing_else():
+    assert exact("a", ["A"])
+    assert f1("the", ["A"]) == 0.0
+    assert f1("the A", ["A"]) == f1("A", ["the A"]) == 2 / 3
+    assert f1("the", ["the Adam optimizer"]) == 0.0
 
 
 def test_f1_is_that_of_the_best_gold():

@@ -1,6 +1,7 @@
 """An answer against its gold text: exact match and token F1, as SQuAD counts them, on words and numbers.
 
-Case, punctuation, articles and the way a character is encoded do not count; numbers compare by value.
+Case, punctuation, articles and the way a character is encoded do not count, unless there is nothing else to
+compare, as with the gold text "A"; numbers compare by value.
 These measures reward short answers: a full sentence that holds the gold scores low in both. Whether the
 facts of a row are stated (:meth:`EvalRow.states`) is the measure for sentences.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from operator import eq
 
 from cookbook.eval.sets import EvalRow, words
 from cookbook.reflect.numbers import Quantity, numbers_in
@@ -23,18 +25,18 @@ def golds(row: EvalRow) -> tuple[str, ...]:
 
 def exact(said: str, gold: Iterable[str]) -> bool:
     """Whether the text equals one of the gold texts, word for word, or is the same number."""
-    return any(_tokens(said) == _tokens(text) or _same_number(said, text) for text in gold)
+    return any(_same_number(said, text) or eq(*_tokens(said, text)) for text in gold)
 
 
 def f1(said: str, gold: Iterable[str]) -> float:
-    """The best token F1 with one of the gold texts, in [0, 1]; two texts without words are equal."""
+    """The best token F1 with one of the gold texts, in [0, 1]; two blank texts are equal."""
     return max((_f1(said, text) for text in gold), default=0.0)
 
 
 def _f1(text: str, other: str) -> float:
     if _same_number(text, other):
         return 1.0
-    said, gold = _tokens(text), _tokens(other)
+    said, gold = _tokens(text, other)
     if not said or not gold:
         return float(said == gold)
     shared = sum((Counter(said) & Counter(gold)).values())
@@ -60,5 +62,13 @@ def _number(text: str) -> Quantity | None:
     return found[0] if all(numbers_in(each) != found for each in shorter) else None
 
 
-def _tokens(text: str) -> list[str]:
+def _tokens(text: str, other: str) -> tuple[list[str], list[str]]:
+    """What of two texts is compared: articles only where neither has another word, marks where neither has any."""
+    for cut in (_content, words, str.split):
+        if any(pair := (cut(text), cut(other))):
+            return pair
+    return [], []
+
+
+def _content(text: str) -> list[str]:
     return [word for word in words(text) if word not in _ARTICLES]
