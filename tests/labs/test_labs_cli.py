@@ -132,6 +132,14 @@ def test_of_a_notebook_the_last_definition_counts_and_nothing_else_runs(home):
     assert "mine.ipynb, line 1" in run("check", SLUG, "--file", path).stderr
 
 
+@pytest.mark.parametrize("line", ["read_verdict = mine", "read_verdict, other = mine, None"])
+def test_of_a_notebook_an_assignment_is_a_definition_too(home, line):
+    path = home / "mine.ipynb"
+    assigned = f"{SOLVED.replace('read_verdict', 'mine', 1)}\n{line}"
+    notebooks.write(notebook(NOT_YET, assigned), path)
+    assert run("check", SLUG, "--file", path).exit_code == 0
+
+
 def test_without_a_file_it_is_the_learners_notebook(monkeypatch, home):
     monkeypatch.setattr(build, "LEARNER", home)
     notebooks.write(notebook(SOLVED), home / "40_verdicts.ipynb")

@@ -1,5 +1,6 @@
 """The guard explains whatever is handed in; stub and solution are cut from one function."""
 
+import ast
 import types
 from pathlib import Path
 
@@ -136,6 +137,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LIMIT: int = 3
+FIRST, (SECOND, *REST) = 1, (2, 3)
+SEEN = {}
+SEEN["learn"] = FIRST
 
 class Row: ...
 
@@ -147,7 +151,7 @@ def learn(rows: Sequence[Row]) -> Any:
     ### BEGIN SOLUTION
     kept = [row for row in rows if re.search("x", row)][:LIMIT]
     ### END SOLUTION
-    return kept
+    return kept[SECOND:]
 '''
 
 
@@ -163,7 +167,7 @@ def module(tmp_path, monkeypatch):
 IMPORTS = """import re
 from typing import Any
 from collections.abc import Sequence
-from a_lab import LIMIT, Row
+from a_lab import LIMIT, Row, SECOND
 
 
 """
@@ -172,7 +176,7 @@ from a_lab import LIMIT, Row
 def test_the_stub_brings_its_imports_and_loses_the_solution(module):
     assert stub.stub_cell(module) == (
         f"{IMPORTS}def learn(rows: Sequence[Row]) -> Any:\n"
-        '    """What to do."""\n    kept = []\n    # YOUR CODE HERE\n    raise NotImplementedError()\n    return kept'
+        '    """What to do."""\n    kept = []\n    # YOUR CODE HERE\n    raise NotImplementedError()\n    return kept[SECOND:]'
     )
     assert stub.solution_cell(module).startswith(f"{IMPORTS}def learn(")
     assert "    ### BEGIN SOLUTION\n    kept = [row" in stub.solution_cell(module)
@@ -185,6 +189,31 @@ def test_the_stub_brings_its_imports_and_loses_the_solution(module):
 def test_a_module_has_one_function_to_write():
     with pytest.raises(ConfigError, match="has 0 functions with a line '### BEGIN SOLUTION'"):
         stub.learner_function(types.ModuleType("empty"))
+
+
+def test_the_function_to_write_does_not_hide_its_lab(tmp_path, monkeypatch):
+    (tmp_path / "learn.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import learn
+
+    with pytest.raises(ConfigError, match="learn: the function to write has the name of its lab"):
+        stub.learner_function(learn)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a, (b, *c) = 1, (2, 3)", "abc"),
+        ("a = b = 1", "ab"),
+        ("a: int = 1", "a"),
+        ("def a(): ...", "a"),
+        ("class a: ...", "a"),
+        ("a[b] = c.d = e", ""),
+        ("import a", ""),
+    ],
+)
+def test_what_a_statement_defines(text, names):
+    assert stub.defined(ast.parse(text).body[0]) == set(names)
 
 
 # ---------------------------------------------------------------- bills, families

@@ -22,7 +22,8 @@ _MARKS = re.compile(rf"^[ \t]*(?:{BEGIN}|{END})\n", re.MULTILINE)
 
 
 def learner_function(module: ModuleType) -> Callable[..., Any]:
-    """The one function of a lab's module that holds a solution region; ConfigError if it is not one."""
+    """The one function of a lab's module that holds a solution region; ConfigError if it is not one, or if it has
+    the lab's own name, which the notebook needs for the module."""
     functions = [
         value
         for value in vars(module).values()
@@ -35,6 +36,11 @@ def learner_function(module: ModuleType) -> Callable[..., Any]:
             f"{module.__name__} has {len(functions)} functions with a line {BEGIN!r} and a line {END!r}; a lab has one"
         )
     found: Callable[..., Any] = functions[0]
+    if found.__name__ == module.__name__.rpartition(".")[2]:
+        raise ConfigError(
+            f"{module.__name__}: the function to write has the name of its lab and would hide it in the notebook; "
+            "give it another name"
+        )
     return found
 
 
@@ -72,13 +78,14 @@ def _imports(module: ModuleType, source: str) -> str:
             if node.names:
                 lines.append(ast.unparse(node))
         else:
-            here |= _defined(node) & used
+            here |= defined(node) & used
     if here:
         lines.append(f"from {module.__name__} import {', '.join(sorted(here))}")
     return "\n".join(lines)
 
 
-def _defined(node: ast.stmt) -> set[str]:
+def defined(node: ast.stmt) -> set[str]:
+    """The names that a function, a class or an assignment gives, in a tuple too; none for other statements."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
     targets = (
@@ -88,4 +95,5 @@ def _defined(node: ast.stmt) -> set[str]:
         if isinstance(node, ast.AnnAssign)
         else []
     )
-    return {target.id for target in targets if isinstance(target, ast.Name)}
+    names = (name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}

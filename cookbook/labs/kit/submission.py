@@ -11,7 +11,7 @@ from typing import Any
 from cookbook.errors import ConfigError, CookbookError
 from cookbook.labs.kit.guarding import TIME_LIMIT, TooLong, run_limited
 from cookbook.labs.kit.lab import Lab
-from cookbook.labs.kit.stub import learner_function
+from cookbook.labs.kit.stub import defined, learner_function
 from cookbook.paths import read_text
 
 
@@ -60,6 +60,6 @@ def _cell(path: Path, name: str) -> str:
             if f"def {name}(" in source:
                 return str(source)
             continue
-        if any(isinstance(node, ast.FunctionDef) and node.name == name for node in tree.body):
+        if any(name in defined(node) for node in tree.body):
             return str(source)
     raise ConfigError(f"no cell of {path.name} defines {name}; is it the right notebook?")
