@@ -184,7 +184,21 @@ QUOTE = "window lasts 30 days"
     ("level", "quotes", "unsupported", "label", "reason"),
     [
         ("fully", [QUOTE], [], Support.FULLY, ""),
-        ("fully", ["invented words", QUOTE], [], Support.FULLY, ""),
+        ("fully", [QUOTE, " ", f"{QUOTE}\n"], [], Support.FULLY, ""),
+        (
+            "fully",
+            ["invented words", QUOTE],
+            [],
+            Support.PARTIALLY,
+            "quoted and in no passage: invented words",
+        ),
+        (
+            "partially",
+            [QUOTE, "days"],
+            ["it is free"],
+            Support.PARTIALLY,
+            "quoted and in no passage: days. not in the passages: it is free",
+        ),
         ("fully", [], [], Support.NONE, NO_EVIDENCE),
         ("fully", ["window lasts 90 days"], [], Support.NONE, NO_EVIDENCE),
         (

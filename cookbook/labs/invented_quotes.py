@@ -15,6 +15,7 @@ from cookbook.published import revise
 from cookbook.published.graphs import Run, run
 from cookbook.published.models import Judges, Shelf
 from cookbook.reflect.claims import sentences
+from cookbook.reflect.quotes import FEWEST_WORDS
 from cookbook.schema import Support
 
 LAB = Lab(
@@ -29,8 +30,8 @@ LAB = Lab(
     ),
     task=(
         "Write `verify(level, quotes, passages)`: the level of support that is left once the quotes were looked up. A quote counts when it stands in *one* of the "
-        "passages, word for word; white space may differ (passages have line breaks), nothing else may. A quote of fewer than `FEWEST_WORDS` (3) words does "
-        "not count. If no quote counts, the level is `Support.NONE`. If some count and others do not, it is at most `PARTIALLY`. If all count, it is the "
+        "passages, word for word; white space may differ (passages have line breaks), nothing else may. A quote of one word does "
+        "not count (`FEWEST_WORDS` is 2). If no quote counts, the level is `Support.NONE`. If some count and others do not, it is at most `PARTIALLY`. If all count, it is the "
         "judge's own `level`. It is never raised."
     ),
     hints=(
@@ -61,7 +62,6 @@ LAB = Lab(
 Verify = Callable[[Support, Sequence[str], Sequence[str]], Support]
 
 NONE, PARTIALLY, FULLY = Support.NONE, Support.PARTIALLY, Support.FULLY
-FEWEST_WORDS = 3
 
 QUESTION = "Can I export my data after I cancel my plan?"
 DRAFT = "Yes. After the cancellation you have 90 days in which the owner can export everything."

@@ -1,6 +1,10 @@
 """What the check of invented_quotes says of look-ups that are too kind, or too strict."""
 
+import json
 from difflib import SequenceMatcher
+
+import pytest
+from reflect_parts import passage
 
 from cookbook.labs.invented_quotes import (
     DRAFT,
@@ -13,7 +17,10 @@ from cookbook.labs.invented_quotes import (
     passages,
     solution,
 )
+from cookbook.providers import LLMClient
+from cookbook.providers.scripted import scripted_table
 from cookbook.reflect.quotes import verified_quotes
+from cookbook.reflect.support import EvidenceSupport
 from cookbook.schema import Status, Support
 
 BROKEN = "invention_believed"
@@ -102,3 +109,10 @@ def test_the_changed_quote_is_one_character_from_the_passage():
     changed = next(case for case in cases() if case.diagnosis == "nearly_is_enough").quotes[0]
     assert changed not in flat(passages()[0])
     assert changed.replace("90", "30") in flat(passages()[0])
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_the_package_leaves_the_same_of_a_level(case):
+    reply = {"evidence": list(case.quotes), "unsupported": [], "level": case.level}
+    judge = EvidenceSupport(LLMClient(scripted_table({"You check an answer": json.dumps(reply)})))
+    assert judge.check("q", "a", [passage(text) for text in passages()]).label is case.left

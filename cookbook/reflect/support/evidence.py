@@ -33,8 +33,8 @@ class EvidenceSupport:
     """One structured call: a level, verbatim evidence, and the statements without any.
 
     The level is believed as far as the rest of the reply bears it out. Above "none" it needs a quote that
-    stands in a passage; "fully" beside a statement that is listed as unsupported is "partially".
-    ``reason`` lists those statements.
+    stands in a passage; "fully" beside a quote that stands in none, or beside a statement that is listed as
+    unsupported, is "partially". ``reason`` lists those quotes and statements.
     """
 
     def __init__(self, client: LLMClient) -> None:
@@ -56,8 +56,13 @@ def _verdict(said: Evidence, passages: Sequence[str]) -> Verdict[Support]:
     level = Support(said.level)
     unsupported = list(dict.fromkeys(filter(None, map(str.strip, said.unsupported))))
     reasons = [f"not in the passages: {'; '.join(unsupported)}"] if unsupported else []
-    if level is not Support.NONE and not verified_quotes(said.evidence, passages):
+    verified = verified_quotes(said.evidence, passages)
+    invented = [quote for quote in said.evidence if quote.strip() and not verified_quotes([quote], passages)]
+    if level is not Support.NONE and not verified:
         level, reasons = Support.NONE, [NO_EVIDENCE, *reasons]
+    elif level is not Support.NONE and invented:
+        level = Support.PARTIALLY
+        reasons = [f"quoted and in no passage: {'; '.join(invented)}", *reasons]
     elif level is Support.FULLY and unsupported:
         level = Support.PARTIALLY
     return Verdict(Decision.SUPPORT, level, reason=". ".join(reasons))
