@@ -515,6 +515,32 @@ def test_the_environment_is_put_back(monkeypatch):
     assert "COOKBOOK_RECORD" not in os.environ
 
 
+# ---------------------------------------------------------------- bench
+
+
+def test_bench_keeps_every_request_and_goes_on_from_what_it_kept(
+    tmp_path, word_counts, monkeypatch, provider
+):
+    monkeypatch.setenv("PROVIDER", "openai/m")
+    out = tmp_path / "kept.json"
+    arguments = ("bench", "--systems", "closed_book,vanilla", "--out", str(out), "--json", "--questions")
+    first = json.loads(run(*arguments, "2").stdout)
+    assert first == {**json.loads(out.read_text(encoding="utf-8")), "ratios": first["ratios"]}
+    assert [(row["system"], row["questions"]) for row in first["ratios"]] == [
+        ("closed_book", 2),
+        ("vanilla", 2),
+    ]
+    again = json.loads(run(*arguments, "3").stdout)
+    assert again["timings"][:4] == first["timings"]
+    assert len(again["timings"]) == 6
+    assert len(provider.requests) == 8  # a warm-up each time, two questions of two systems, then one more
+
+
+def test_bench_wants_a_live_model(monkeypatch):
+    monkeypatch.setenv("PROVIDER", "replay")
+    refused(run("bench"), "a benchmark needs a live model")
+
+
 # ---------------------------------------------------------------- demo
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import load_eval_set
-from cookbook.eval.timing import Timed, alternate, ratios
+from cookbook.eval.timing import Timed, alternate, load_timings, ratios, report
 from cookbook.reflect.refuse import refusal
 from cookbook.schema import Answer, Provenance, Reason, Status, Trace
 
@@ -77,3 +79,21 @@ def test_what_counts_as_right(rows, refuses, right):
     clock = Clock()
     timings = alternate({"a": Slow(clock, 1, refuses=refuses)}, rows, clock=clock)
     assert [t.right for t in timings] == [right, right]
+
+
+def test_a_question_that_all_were_asked_is_passed_over_and_one_asked_in_part_is_asked_anew():
+    clock, log = Clock(), []
+    systems = {name: Slow(clock, s, log=log) for name, s in (("a", 1), ("b", 2))}
+    first, second, third = ANSWERABLE[:3]
+    asked = {("a", first.id), ("b", first.id), ("b", second.id)}
+    timings = alternate(systems, [first, second, third], asked=asked, clock=clock)
+    assert [timed.key for timed in timings] == [
+        ("b", second.id), ("a", second.id), ("a", third.id), ("b", third.id)
+    ]  # fmt: skip
+
+
+def test_what_is_kept_is_read_as_it_was(tmp_path):
+    timings = alternate({"a": Slow(Clock(), 1)}, ANSWERABLE[:2], clock=Clock())
+    parts = SimpleNamespace(client=SimpleNamespace(chat_model="local/m"), k=5)
+    (tmp_path / "kept.json").write_text(json.dumps(report(parts, "larkspur", timings)))
+    assert load_timings(tmp_path / "kept.json") == timings

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from cookbook.cli.output import JsonFlag, command, print_json
+from cookbook.cli.output import JsonFlag, command, counting, print_json
 from cookbook.cli.record import environment
 from cookbook.errors import ConfigError
 from cookbook.show import screen, show_table
@@ -23,20 +22,22 @@ if TYPE_CHECKING:
 @command
 def bench(
     eval_set: Annotated[
-        str, typer.Option("--set", help="The eval set whose questions are asked.")
+        str, typer.Option("--set", help="The eval set whose questions are asked, or squad.")
     ] = "larkspur",
     systems: Annotated[str, typer.Option(help="Names from `cookbook systems`; the first is the base.")] = (
         "vanilla,handbook_graph,lean"
     ),
     questions: Annotated[int, typer.Option(min=1, help="How many, spread over the kinds of question.")] = 16,
     k: Annotated[int, typer.Option(min=1, help="Passages per retrieval.")] = 5,
-    out: Annotated[Path | None, typer.Option(help="Keep every timing in this JSON file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep every timing in this JSON file, and go on from it.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Time systems on a live model and print the ratios of their medians."""
-    from cookbook.assemble import parts_for
-    from cookbook.eval.sets import in_turn, load_eval_set
-    from cookbook.eval.timing import alternate, ratios, report
+    from cookbook.eval.run import open_setup
+    from cookbook.eval.sets import in_turn
+    from cookbook.eval.timing import alternate, load_timings, ratios, report
     from cookbook.providers import LLMClient
     from cookbook.systems import build
 
@@ -51,26 +52,25 @@ def bench(
         client = LLMClient()
         if client.provider in ("replay", "scripted"):
             raise ConfigError("a benchmark needs a live model: set PROVIDER, for example PROVIDER=local")
-        parts = parts_for(eval_set, client=client, k=k)
-        rows = in_turn(load_eval_set(eval_set))[:questions]
-        screen(sys.stderr).print(f"{client.describe()}; {parts.retriever.describe()}")
+        setup = open_setup(eval_set, client=client, k=k)
+        rows = in_turn(setup.rows)[:questions]
+        timings = {timed.key: timed for timed in (load_timings(out) if out and out.exists() else ())}
+        screen(sys.stderr).print(f"{client.describe()}; {setup.parts.retriever.describe()}")
         # The first call loads the weights.
         client.complete([{"role": "user", "content": "Say hello."}], max_tokens=1)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=screen(sys.stderr)) as progress:
-            task = progress.add_task("timing", total=len(rows) * len(names))
-
-            timings: list[Timed] = []
+        with counting(len(rows) * len(names)) as progress:
 
             def done(timed: Timed) -> None:
-                progress.update(task, advance=1, description=f"{timed.system} {timed.seconds:.1f} s")
-                timings.append(timed)
-                if out:  # each time, so that a run that is broken off leaves what it measured
-                    out.write_text(json.dumps(report(parts, eval_set, timings), indent=1) + "\n", "utf-8")
+                timings[timed.key] = timed
+                if out:
+                    found = report(setup.parts, eval_set, list(timings.values()))
+                    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+                progress(f"{timed.system} {timed.seconds:.1f} s")
 
-            alternate({name: build(name, parts) for name in names}, rows, done=done)
-    found = report(parts, eval_set, timings)
-    table = ratios(timings, names[0])
+            asked = set(timings)
+            alternate({name: build(name, setup.parts) for name in names}, rows, asked=asked, done=done)
+    found = report(setup.parts, eval_set, list(timings.values()))
+    table = ratios(list(timings.values()), names[0])
     if as_json:
         print_json(found | {"ratios": table})
     else:

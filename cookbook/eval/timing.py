@@ -7,11 +7,13 @@ of medians with a paired interval. Nothing is replayed or cached while it runs.
 
 from __future__ import annotations
 
+import json
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -21,6 +23,8 @@ from cookbook.schema import Status
 from cookbook.systems.base import Parts, System
 
 DRAWS, SEED = 4_000, 0
+Key = tuple[str, str]
+"""A system and the id of a row."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,27 @@ class Timed:
     status: str
     right: bool
 
+    @property
+    def key(self) -> Key:
+        return self.system, self.row
+
 
 def alternate(
     systems: Mapping[str, System],
     rows: Sequence[EvalRow],
     *,
+    asked: Collection[Key] = (),
     done: Callable[[Timed], None] = lambda timed: None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Timed]:
-    """Ask every system every question, in turn. ``done`` is told of each request as it ends."""
+    """Ask every system every question, in turn. ``done`` is told of each request as it ends.
+
+    A question that is among ``asked`` with every system is passed over; with some of them, it is asked anew.
+    """
     names, timings = list(systems), []
     for turn, row in enumerate(rows):
+        if all((name, row.id) in asked for name in names):
+            continue
         shift = turn % len(names)
         for name in (*names[shift:], *names[:shift]):
             start = clock()
@@ -119,3 +133,8 @@ def report(parts: Parts, corpus: str, timings: Sequence[Timed]) -> dict[str, Any
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "timings": [asdict(timed) for timed in timings],
     }
+
+
+def load_timings(path: Path) -> list[Timed]:
+    """The requests in a file that ``cookbook bench --out`` wrote."""
+    return [Timed(**each) for each in json.loads(path.read_text(encoding="utf-8"))["timings"]]
