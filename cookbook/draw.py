@@ -108,22 +108,32 @@ def draw_calls(traces: Mapping[str, Trace], *, ceiling: int | None = None) -> Fi
         for step in trace.steps:
             if step.calls:
                 made[name][step.node] += step.calls
+    figure = stacked_calls(made, "LLM calls", most=ceiling or 0)
+    if ceiling is not None:
+        figure.axes[0].axvline(ceiling, color=_GUILTY, linewidth=1.2, linestyle=(0, (4, 3)))
+    return figure
+
+
+def stacked_calls(made: Mapping[str, Mapping[str, float]], label: str, *, most: float = 0) -> Figure:
+    """A bar for each name, a piece for each of its nodes as long as its number, the sum behind it. The axis holds
+    ``most`` at least. Past the eighth node colours return, hatched."""
     nodes = list(dict.fromkeys(node for calls in made.values() for node in calls))
     figure = canvas(7.2, 1.2 + 0.42 * len(made))
     axes = figure.add_subplot()
-    done = dict.fromkeys(made, 0)
+    done = dict.fromkeys(made, 0.0)
     for n, node in enumerate(nodes):
-        widths = [calls[node] for calls in made.values()]
-        starts, colour = list(done.values()), COLOURS[n % len(COLOURS)]
-        axes.barh(list(made), widths, left=starts, color=colour, height=0.6, label=node.replace("_", " "))
-        done = {name: done[name] + calls[node] for name, calls in made.items()}
+        widths = [calls.get(node, 0) for calls in made.values()]
+        axes.barh(
+            list(made), widths, left=list(done.values()), height=0.6, label=node.replace("_", " "),
+            color=COLOURS[n % len(COLOURS)], hatch="////" if n >= len(COLOURS) else None, edgecolor="white",
+            linewidth=0,
+        )  # fmt: skip
+        done = {name: done[name] + calls.get(node, 0) for name, calls in made.items()}
     for name, total in done.items():
-        axes.annotate(f" {total}", (total, name), va="center", fontsize=8.5, color=INK)
-    axes.set_xlim(0, 1.05 * max([1, ceiling or 0, *done.values()]))
-    if ceiling is not None:
-        axes.axvline(ceiling, color=_GUILTY, linewidth=1.2, linestyle=(0, (4, 3)))
+        axes.annotate(f" {round(total, 1):g}", (total, name), va="center", fontsize=8.5, color=INK)
+    axes.set_xlim(0, 1.05 * max([1, most, *done.values()]))
     axes.invert_yaxis()
-    axes.set_xlabel("LLM calls", fontsize=8.5)
+    axes.set_xlabel(label, fontsize=8.5)
     axes.locator_params(axis="x", integer=True)
     axes.tick_params(labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)

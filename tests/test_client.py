@@ -45,6 +45,7 @@ def test_the_published_names(monkeypatch):
     assert (client.provider, client.chat_model) == ("scripted", "scripted/echo")
     assert client.chat("hello") == client.chat([{"role": "user", "content": "hello"}]) == "hello"
     assert client.describe() == "model scripted/echo"
+    assert client.timed_on() == ""
     monkeypatch.delenv("PROVIDER")
     with pytest.raises(ConfigError, match="PROVIDER is not set"):
         LLMClient()

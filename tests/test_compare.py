@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import replace
 
 import pytest
 from eval_stubs import Stub, answer, hit, row, setup
@@ -17,7 +19,7 @@ from cookbook.eval import run as running
 from cookbook.eval.compare import Comparison, compare
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.judges import Judged, report
-from cookbook.eval.plots import PLOTS, reliability
+from cookbook.eval.plots import PLOTS, _apart, reliability
 from cookbook.eval.report import heading, page, readme_block, scoreboard, tables, with_block
 from cookbook.eval.run import open_setup
 from cookbook.paths import ROOT
@@ -91,13 +93,71 @@ def test_systems_are_ordered_by_right_behaviour(comparing):
 
 def test_a_system_that_crashes_on_the_hard_half_is_not_shown_as_better(comparing):
     """It answers every easy row right. The honest one has the same rows right and tries the rest."""
-    found = comparing(vanilla=lazy, extractive=breaks_on("cdefxyz"))
+    found = comparing(vanilla=lazy, extractive=breaks_on("cdefx"))
     assert found.common == 12  # the rows on which it broke stay in
     assert headline(found, "extractive") < headline(found, "vanilla")
+    assert found.ranked
     assert found.ranking[0] == "vanilla"
-    assert str(found.coverage("extractive")) == "5 of 12"
-    assert found.coverage("extractive").failed == 7
-    assert "extractive 7 failed" in scoreboard(found).note
+    assert str(found.coverage("extractive")) == "7 of 12"
+    assert found.coverage("extractive").failed == 5
+    assert "extractive 5 failed" in scoreboard(found).note
+
+
+@pytest.mark.parametrize(
+    ("system", "ranked", "why"),
+    [
+        (breaks_on("abcdef"), True, ""),
+        (breaks_on("abcdefx"), False, "fewer than 50% of the rows came to an end for extractive 5 of 12."),
+        (unrecorded_on("abcdef"), True, ""),
+        (
+            unrecorded_on("abcxyzu"),
+            False,
+            "fewer than 50% of the rows came to an end for extractive 5 of 12.",
+        ),
+    ],
+)
+def test_nothing_is_ranked_below_the_floor(comparing, system, ranked, why):
+    """Half of the rows is enough; one less, and the systems stand as they were named, with the reason."""
+    found = comparing(vanilla=lazy, extractive=system)
+    assert (found.ranked, found.below_floor) == (ranked, [] if ranked else ["extractive"])
+    assert ("Not ranked" in scoreboard(found).note) is not ranked
+    assert why in scoreboard(found).note
+    if not ranked:
+        assert found.ranking == ["vanilla", "extractive", *DUMMIES]
+        assert found.to_dict()["ordered_by"] is None
+
+
+def test_rows_that_only_each_alone_has_run_are_no_ground_for_an_order(comparing):
+    """Each has eight of twelve rows, and both together have four."""
+    found = comparing(vanilla=unrecorded_on("abuv"), extractive=unrecorded_on("cdwx"))
+    assert (found.common, found.below_floor, found.ranked) == (4, [], False)
+    assert "came to an end for all together 4 of 12" in scoreboard(found).note
+
+
+def test_seconds_say_on_which_machine_they_were_measured(comparing):
+    found = replace(comparing(vanilla=perfect), machine="an old laptop, 2 cores")
+    assert heading(found).endswith("Seconds are those of its calls on an old laptop, 2 cores.")
+    assert "an old laptop, 2 cores" in PLOTS["latency"](found).axes[0].get_xlabel()
+    assert "an old laptop, 2 cores" in page(found)
+    assert found.to_dict()["machine"] == "an old laptop, 2 cores"
+
+
+def looks_up(everything: bool):
+    return lambda question: answer(
+        question, steps=[Step("retrieve")] if everything or question[0] != "g" else []
+    )
+
+
+def test_a_system_that_never_decides_whether_to_search_is_named(comparing, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROWS", [*ROWS, row("g", "direct")])
+    found = comparing(vanilla=looks_up(True), extractive=looks_up(False), closed_book=lambda q: answer(q))
+    assert found.undecided == {"vanilla": 1.0, "closed_book": 0.0}
+    [note] = [table.note for table in tables(found) if table.title.startswith("How often it retrieves")]
+    assert note == "No decision is to be seen: vanilla looks up everything, closed_book looks up nothing."
+    monkeypatch.setattr(sys.modules[__name__], "ROWS", ROWS[:-1])
+    assert (
+        comparing(vanilla=looks_up(True)).undecided == {}
+    )  # every question wants a passage: nothing to decide
 
 
 def test_rows_that_one_system_never_ran_are_left_out_for_all_and_that_is_said(comparing):
@@ -180,11 +240,24 @@ def test_every_form_shows_every_system(comparing):
 
 def test_pictures_hold_what_the_tables_hold(comparing):
     found = comparing(vanilla=lazy, extractive=perfect)
-    words = [text.get_text() for text in PLOTS["accuracy against calls"](found).axes[0].texts]
-    assert words == ["extractive", "vanilla", "always refuse", "first passage", "copy question"]
+    axes = PLOTS["accuracy against calls"](found).axes[0]
+    words = {text.get_text() for text in axes.texts}
+    assert words == {"extractive", "vanilla", "always refuse", "first passage", "copy question"}
+    heights = [text.get_position()[1] for text in axes.texts if text.get_position()[0] < 0]
+    assert heights == sorted(heights, reverse=True)
+    assert axes.get_title("left") == "made_up, 12 of 12 questions (split all); no model"
     bars = PLOTS["calls by step"](found).axes[0].patches
     assert [bar.get_width() for bar in bars] == [1.0, pytest.approx(8 / 12)]
     assert PLOTS["latency"](found).axes[0].lines[0].get_ydata()[-1] == 1.0
+
+
+@given_any(st.lists(st.tuples(st.floats(0, 20), st.floats(0, 1)), max_size=9))
+@settings(deadline=None, max_examples=50)
+def test_labels_that_are_near_each_other_stand_apart(points):
+    named = {str(n): point for n, point in enumerate(points)}
+    found = list(_apart(named, near=5.0).values())
+    for n, (x, y) in enumerate(found):
+        assert all(abs(x - x1) >= 5.0 or abs(y - y1) >= 0.05 - 1e-9 for x1, y1 in found[:n])
 
 
 def test_a_calibrated_judge_lies_on_the_line():
@@ -216,6 +289,12 @@ def test_on_larkspur_every_system_beats_every_dummy(larkspur):
 
 def test_what_is_recorded_on_larkspur_is_no_selection(larkspur):
     assert larkspur.selected == {}
+    assert larkspur.ranked
+
+
+def test_the_seconds_on_larkspur_are_those_of_the_recording_machine(larkspur):
+    assert larkspur.machine == "Intel(R) Xeon(R) Processor, 2 cores"
+    assert larkspur.machine in heading(larkspur)
 
 
 def test_the_readme_shows_the_current_comparison(larkspur):
@@ -246,6 +325,15 @@ def test_the_command_prints_tables_and_json_apart(comparing, monkeypatch, tmp_pa
     assert "</html>" in (tmp_path / "page.html").read_text()
     found = json.loads(cookbook("--systems", "vanilla", "--json").stdout)
     assert found["systems"]["vanilla"]["figures"]["right behaviour"]["value"] == 1.0
+
+
+def test_the_command_ends_with_one_where_nothing_is_ranked(comparing, monkeypatch):
+    comparing(vanilla=breaks_on("abcx"))
+    monkeypatch.setattr("cookbook.eval.run.open_setup", lambda name, **_: setup(*ROWS, hits=HITS))
+    assert cookbook("--systems", "vanilla").exit_code == 0
+    few = cookbook("--systems", "vanilla", "--floor", "0.7", "--json")
+    assert (few.exit_code, json.loads(few.stdout)["ranked"]) == (1, False)
+    assert "Not ranked" in few.stderr
 
 
 def test_the_command_renews_the_readme(comparing, monkeypatch, tmp_path):

@@ -16,7 +16,7 @@ from cookbook.corpora import CorpusCard
 from cookbook.errors import WrongScoreKind
 from cookbook.eval.behaviour import behaviour
 from cookbook.eval.injection import Flips, count_flips
-from cookbook.eval.metrics import retrieval_rates
+from cookbook.eval.metrics import retrieval_rates, same_for_all
 from cookbook.providers import LLMClient
 from cookbook.providers.meter import Meter, metered
 from cookbook.providers.scripted import scripted, scripted_table
@@ -135,6 +135,15 @@ def test_field_case_G13_the_retrieval_rate_is_told_for_each_class_of_question():
         "direct": (0, 10),
         "answer": (1, 10),
     }
+    assert same_for_all(rates) is None
+
+
+@pytest.mark.parametrize(("node", "warned"), [("retrieve", 1.0), ("answer_directly", 0.0)])
+def test_field_case_G13_a_rate_of_all_or_nothing_is_pointed_out(node, warned):
+    pairs = [(row(q, "direct"), said(q, steps=[Step(node)])) for q in NO_CORPUS]
+    assert same_for_all(retrieval_rates(pairs)) is None  # one class alone: nothing to decide
+    pairs += [(row(q), said(q, steps=[Step(node)])) for q in CORPUS]
+    assert same_for_all(retrieval_rates(pairs)) == warned
 
 
 def at(top: dict[str, float]) -> Token:

@@ -92,6 +92,18 @@ def test_field_case_V01_a_mean_says_how_many_were_scored_and_how_many_failed(sco
     assert found.accuracy.value <= n / len(scores)  # a failure is not right
 
 
+def test_field_case_V01_nothing_is_ranked_below_the_floor_of_coverage(monkeypatch):
+    def crashes_mostly(question: str):
+        if question[0] not in "abuvw":
+            raise RuntimeError("too hard")
+        return right(question)
+
+    found = compared(monkeypatch, vanilla=wrong_on_hard, extractive=crashes_mostly)
+    assert (found.ranked, found.below_floor) == (False, ["extractive"])
+    assert "Not ranked" in scoreboard(found).note
+    assert "extractive 5 of 12" in scoreboard(found).note
+
+
 # ---------------------------------------------------------------- abstention
 
 

@@ -22,8 +22,8 @@ def recorded(tmp_path, monkeypatch):
     word = Call(RECORDED_MODEL, tuple(PROMPT), 1, logprobs=10)
     whole = Reply("Yes, as a ZIP.", "stop", 21, 6, RECORDED_MODEL, seconds=2.5)
     first = Reply("Yes", "length", 21, 1, RECORDED_MODEL, seconds=0.5, top_logprobs={"Yes": -0.2, "No": -1.8})
-    store.append("demo", to_entry(text, whole) | {"date": "2026-11-02"})
-    store.append("demo", to_entry(word, first) | {"date": "2026-11-30"})
+    store.append("demo", to_entry(text, whole) | {"date": "2026-11-02", "machine": "a laptop"})
+    store.append("demo", to_entry(word, first) | {"date": "2026-11-30", "machine": "a desk"})
 
 
 def test_the_recorded_reply_comes_back_with_its_usage_and_seconds(recorded):
@@ -36,6 +36,7 @@ def test_the_recorded_reply_comes_back_with_its_usage_and_seconds(recorded):
     assert meter == Meter(calls=2, prompt_tokens=42, completion_tokens=7, seconds=3.0)
     assert client.chat_model == f"replay/{RECORDED_MODEL}"
     assert client.describe() == f"replay of {RECORDED_MODEL}, recorded 2026-11-02 to 2026-11-30"
+    assert client.timed_on() == "a desk and a laptop"
 
 
 @pytest.mark.parametrize(

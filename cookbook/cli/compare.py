@@ -36,6 +36,10 @@ def compare(
     against: Annotated[
         str, typer.Option(help="Differences are from this one. [default: vanilla if it runs, else the first]")
     ] = "",
+    floor: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Rank nothing where fewer than this share of the rows ended."),
+    ] = 0.5,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with all tables and pictures.")
     ] = None,
@@ -45,6 +49,7 @@ def compare(
     """Compare systems, and three dummies with them.
 
     PROVIDER names the model; without it the recorded one answers, and what is not recorded is left out.
+    Ends with 1 where too few rows came to an end to rank the systems.
     """
     from cookbook.eval import report
     from cookbook.eval.compare import compare as compare_all
@@ -59,7 +64,7 @@ def compare(
             eval_set, split=split, client=client, documents=documents or (), allow_unreviewed=unreviewed
         )
     with counting(len(setup.rows) * (len(names) + len(DUMMIES))) as done:
-        comparison = compare_all(setup, names, against=against, done=done)
+        comparison = compare_all(setup, names, against=against, floor=floor, done=done)
     _print(comparison)
     if html:
         html.write_text(report.page(comparison), encoding="utf-8")
@@ -71,6 +76,8 @@ def compare(
         aside(f"renewed the table of {eval_set} in {path.name}")
     if as_json:
         print_json(comparison.to_dict())
+    if not comparison.ranked:
+        raise typer.Exit(1)
 
 
 def _print(comparison: Comparison) -> None:

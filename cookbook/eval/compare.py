@@ -2,7 +2,8 @@
 
 Systems are ordered by right behaviour, the mean of two rates: right answers among the answerable rows, and
 refusals among the rows without an answer. Each counts one half, so a system that does always the same, like
-the dummies, gets one half at most. Of two that are equal the one with fewer calls comes first.
+the dummies, gets one half at most. Of two that are equal the one with fewer calls comes first. Below a floor of
+coverage there is no order at all: a few rows that were easy to finish name no winner.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from typing import Any
 from cookbook.errors import ConfigError
 from cookbook.eval.behaviour import Pair, common
 from cookbook.eval.dummies import DUMMIES
-from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
+from cookbook.eval.metrics import (
+    BY_NAME,
+    HEADLINE,
+    METRICS,
+    by_kind,
+    keep_rate,
+    price,
+    retrieval_rates,
+    same_for_all,
+)
 from cookbook.eval.run import Setup, run
 from cookbook.eval.statistics import Difference, Estimate
 from cookbook.schema import Status
@@ -23,6 +33,8 @@ from cookbook.systems import entry
 
 DEFAULT = ("extractive", "vanilla", "handbook_graph")
 """What is compared when nobody says what: the reader without a model, the plain recipe, the first loop."""
+FLOOR = 0.5
+"""The share of the rows that each system has to bring to an end, and that all must have run, for an order."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +50,22 @@ class Coverage:
     def rows(self) -> int:
         return self.answered + self.refused + self.failed + self.not_recorded
 
+    @property
+    def ended(self) -> int:
+        """The rows that came to an end, a failed one being none."""
+        return self.answered + self.refused
+
     def __str__(self) -> str:
-        """``44 of 59``: the rows that came to an end, a failed one being none."""
-        return f"{self.answered + self.refused} of {self.rows}"
+        """``44 of 59``: the rows that came to an end."""
+        return f"{self.ended} of {self.rows}"
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The answers of every system to every row, the dummies among them. ``against`` is who differences are from.
 
-    ``broken_off`` counts, for a system, the rows that are recorded in part; see Ran.
+    ``broken_off`` counts, for a system, the rows that are recorded in part; see Ran. ``machine`` is where the
+    seconds were measured; ``floor`` is FLOOR, or what the caller asks for.
     """
 
     eval_set: str
@@ -56,6 +74,8 @@ class Comparison:
     results: Mapping[str, Sequence[Pair]]
     against: str
     broken_off: Mapping[str, int] = field(default_factory=dict)
+    machine: str = ""
+    floor: float = FLOOR
 
     @cached_property
     def shared(self) -> dict[str, list[Pair]]:
@@ -78,6 +98,16 @@ class Comparison:
         return {name: rows for name, rows in self.broken_off.items() if rows > self.common / 20}
 
     @property
+    def below_floor(self) -> list[str]:
+        """Systems that came to an end on too few of their rows to be ranked."""
+        return [name for name in self.systems if self.coverage(name).ended < self.floor * self.rows]
+
+    @property
+    def ranked(self) -> bool:
+        """Whether there is an order: nobody is below the floor, nor is what all have run."""
+        return not self.below_floor and self.common >= self.floor * self.rows
+
+    @property
     def systems(self) -> list[str]:
         """The systems that were asked for, without the dummies."""
         return [name for name in self.results if name not in DUMMIES]
@@ -98,8 +128,9 @@ class Comparison:
 
     @cached_property
     def ranking(self) -> list[str]:
-        """All systems, the best first; see the head of this file. Those without the headline figure come last."""
-        return sorted(self.results, key=self._rank)
+        """All systems, the best first; see the head of this file. Those without the headline figure come last.
+        Where nothing is ranked, as they were named."""
+        return sorted(self.results, key=self._rank) if self.ranked else list(self.results)
 
     def _rank(self, system: str) -> tuple[float, float]:
         headline, calls = self.estimate(HEADLINE.name, system), self.estimate("calls", system)
@@ -108,9 +139,14 @@ class Comparison:
     @property
     def no_better_than_dummies(self) -> list[str]:
         """Systems that are not above the best dummy: they have shown nothing."""
-        best = min(self.ranking.index(name) for name in DUMMIES)
-        level = self._rank(self.ranking[best])[0]
+        level = min(self._rank(name)[0] for name in DUMMIES)
         return [name for name in self.systems if self._rank(name)[0] >= level]
+
+    @property
+    def undecided(self) -> dict[str, float]:
+        """Systems that look up every question (1.0) or none (0.0), also those that do not want it; see same_for_all."""
+        found = {name: same_for_all(retrieval_rates(self.shared[name])) for name in self.systems}
+        return {name: rate for name, rate in found.items() if rate is not None}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON takes it. A figure is null where no row has it; a price is null where it is unknown."""
@@ -120,11 +156,16 @@ class Comparison:
             "model": self.model,
             "rows": self.rows,
             "common": self.common,
-            "ordered_by": HEADLINE.note,
+            "machine": self.machine,
+            "ranked": self.ranked,
+            "floor": self.floor,
+            "below_floor": self.below_floor,
+            "ordered_by": HEADLINE.note if self.ranked else None,
             "systems": {name: self._system(name) for name in self.ranking},
             "against": self.against,
             "selected": self.selected,
             "no_better_than_dummies": self.no_better_than_dummies,
+            "undecided": self.undecided,
         }
 
     def _system(self, name: str) -> dict[str, Any]:
@@ -150,11 +191,13 @@ def compare(
     systems: Sequence[str] = DEFAULT,
     *,
     against: str = "",
+    floor: float = FLOOR,
     done: Callable[[str], None] = lambda system: None,
 ) -> Comparison:
     """Run the systems and the dummies over a setup. ``done`` is told the system after each of its rows.
 
     Differences are from ``against``, by default from vanilla if it is there, else from the first system.
+    ``floor`` is the share of the rows below which nothing is ranked.
     ConfigError for a name that is no system, and for a system named twice.
     """
     for name in systems:
@@ -173,4 +216,6 @@ def compare(
         {name: found.pairs for name, found in ran.items()},
         against,
         {name: found.broken_off for name, found in ran.items() if found.broken_off},
+        setup.machine,
+        floor,
     )

@@ -7,7 +7,7 @@ that failed is not left out: it did not do the right thing, and its calls were p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -162,6 +162,14 @@ def price(pairs: Iterable[Pair]) -> float | None:
 def retrieval_rates(pairs: Iterable[Pair]) -> dict[Behaviour, Estimate]:
     """How often it looked anything up, for each class of rows that occurs."""
     return _rates(pairs, lambda row: row.behaviour, lambda row, answer: retrieved(answer))
+
+
+def same_for_all(rates: Mapping[Behaviour, Estimate]) -> float | None:
+    """1.0 where everything was looked up, 0.0 where nothing was, though some rows need a passage and some do not:
+    no decision is to be seen. None for any other rates."""
+    seen = {rate.value for rate in rates.values()}
+    both = "direct" in rates and len(rates) > 1
+    return seen.pop() if both and seen in ({0.0}, {1.0}) else None
 
 
 def by_kind(pairs: Iterable[Pair]) -> dict[Kind, Estimate]:

@@ -1,7 +1,7 @@
 """Pictures that can stand on a slide: what a system buys, where its calls go, what it keeps, how long it takes.
 
 PLOTS take a Comparison and give a Figure; ``reliability`` takes judges. Grey are the dummies; an error bar is
-the 95 % interval of the table.
+the 95 % interval of the table. The line under the title says what it rests on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cookbook.draw import COLOURS, canvas
+from cookbook.draw import COLOURS, canvas, stacked_calls
 from cookbook.eval.compare import Comparison
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.metrics import HEADLINE, keep_rate
@@ -22,87 +22,92 @@ if TYPE_CHECKING:
 
     from cookbook.eval.judges import Report
 
+Point = tuple[float, float]
 INK, PALE, RED = "#22303c", "#aab4bd", "#c8371b"
 
 
 def accuracy_against_calls(comparison: Comparison) -> Figure:
     """Right behaviour over calls a question: up is better, left is cheaper. The dashed line is the dummies' limit."""
-    figure, axes = _canvas(6.4, 3.8)
+    figure, axes = _canvas(7.2, 4.2)
     axes.axhline(0.5, color=RED, linewidth=1, linestyle=(0, (4, 3)))
+    points: dict[str, Point] = {}
     for name in comparison.ranking:
         score, calls = comparison.estimate(HEADLINE.name, name), comparison.estimate("calls", name)
         if score is None or calls is None:
             continue
+        points[name] = (calls.value, score.value)
         axes.errorbar(
             calls.value, score.value,
             xerr=[[calls.value - calls.low], [calls.high - calls.value]],
             yerr=[[score.value - score.low], [score.high - score.value]],
             fmt="o", markersize=6, capsize=3, linewidth=1.2, color=_colour(comparison, name),
         )  # fmt: skip
+    most = max([calls for calls, _ in points.values()] + [1.0])
+    for name, (x, y) in _apart(points, near=0.25 * most).items():
+        free = points[name][0] == 0  # what makes no calls is named on the left, the rest on the right
         axes.annotate(
-            _label(name), (calls.value, score.value), (7, 5), textcoords="offset points", fontsize=8.5,
-            color=_colour(comparison, name), bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"},
+            _label(name), points[name], (x - 0.02 * most if free else x + 0.02 * most, y if free else y + 0.03),
+            textcoords="data", ha="right" if free else "left", va="center", fontsize=8.5,
+            color=_colour(comparison, name),
         )  # fmt: skip
-    axes.set(xlabel="LLM calls a question", ylabel=HEADLINE.name, ylim=(0, 1))
-    axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)
-    axes.margins(x=0.12)
-    return figure
+    axes.set(xlim=(-0.28 * most, 1.22 * most), ylim=(-0.03, 1.0))
+    axes.set(xlabel="LLM calls a question", ylabel=HEADLINE.name)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1.2 * most])
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    axes.set_title("dashed: no dummy can pass", loc="right", fontsize=7.5, color=RED, y=0.0)
+    return _titled(figure, "Up is better, left is cheaper", comparison)
+
+
+def _apart(points: Mapping[str, Point], near: float, least: float = 0.05) -> dict[str, Point]:
+    """Places for labels: each at its own point, or ``least`` below that of another one ``near`` it."""
+    found: dict[str, Point] = {}
+    for name, (x, y) in sorted(points.items(), key=lambda item: -item[1][1]):
+        above = [height for other, height in found.values() if abs(other - x) < near]
+        found[name] = (x, min([y, *(height - least for height in above)]))
+    return found
 
 
 def calls_by_step(comparison: Comparison) -> Figure:
     """Where the calls of a question go: one bar a system, one piece a node."""
-    found = {name: _calls_of_nodes(comparison, name) for name in _modelled(comparison)}
-    nodes = list(dict.fromkeys(node for calls in found.values() for node in calls))
-    figure, axes = _canvas(6.4, 1.3 + 0.5 * len(found))
-    start = np.zeros(len(found))
-    for n, node in enumerate(nodes):
-        width = np.array([calls.get(node, 0.0) for calls in found.values()])
-        axes.barh(
-            list(map(_label, found)), width, left=start, color=COLOURS[n % len(COLOURS)], label=_label(node)
-        )
-        start += width
-    axes.invert_yaxis()
-    axes.set(xlabel="LLM calls a question")
-    axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)
-    if nodes:
-        axes.legend(fontsize=7.5, frameon=False, ncols=2, loc="lower right")
-    return figure
+    made = {_label(name): _calls_of_nodes(comparison, name) for name in _modelled(comparison)}
+    figure = stacked_calls(made, "LLM calls a question")
+    return _titled(figure, "Where the calls go", comparison)
 
 
 def keep_rates(comparison: Comparison) -> Figure:
     """The share of graded passages that a system keeps. Near 0 it starves the writer, near 1 it does not filter."""
     rates = {name: keep_rate(comparison.shared[name]) for name in comparison.systems}
     graded = {name: rate for name, rate in rates.items() if rate is not None}
-    figure, axes = _canvas(6.4, 1.1 + 0.45 * len(graded))
+    figure, axes = _canvas(7.2, 1.2 + 0.42 * len(graded))
     for name, rate in graded.items():
         axes.barh(_label(name), rate.value, color=_colour(comparison, name), height=0.55)
         axes.plot([rate.low, rate.high], [_label(name)] * 2, color=INK, linewidth=1.5)
         axes.annotate(f" {rate.value:.0%} of {rate.n}", (rate.high, _label(name)), va="center", fontsize=8.5)
     axes.invert_yaxis()
     axes.set(xlabel="share of graded passages that were kept", xlim=(0, 1))
-    axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)
-    return figure
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    return _titled(figure, "What graders keep", comparison)
 
 
 def latency(comparison: Comparison) -> Figure:
-    """Seconds in LLM calls: for each system the share of questions that were done by then."""
-    figure, axes = _canvas(6.4, 3.4)
+    """Seconds in LLM calls, on the machine that made them: the share of questions that were done by then."""
+    figure, axes = _canvas(7.2, 3.8)
     for name in _modelled(comparison):
         seconds = sorted(answer.trace.seconds for _, answer in comparison.shared[name] if answer)
         share = np.arange(1, len(seconds) + 1) / max(len(seconds), 1)
-        axes.step(seconds, share, where="post", color=_colour(comparison, name), label=_label(name))
+        label = (
+            f"{_label(name)}: half by {np.median(seconds):.0f} s, 95% by {np.quantile(seconds, 0.95):.0f} s"
+        )
+        axes.step(seconds, share, where="post", color=_colour(comparison, name), label=label)
     for level in (0.5, 0.95):
         axes.axhline(level, color=PALE, linewidth=0.8, linestyle=(0, (2, 3)))
-    axes.set(
-        xlabel="seconds in LLM calls, as measured when they were made",
-        ylabel="share of questions done",
-        ylim=(0, 1.02),
-    )
+    machine = f" on {comparison.machine}" if comparison.machine else ""
+    axes.set(xlabel=f"seconds in LLM calls{machine}", ylabel="share of questions done", ylim=(0, 1.02))
     axes.set_xlim(left=0)
-    axes.set_title(_title(comparison), loc="left", fontsize=9, color=INK)
+    axes.yaxis.set_major_formatter("{x:.0%}")
     if _modelled(comparison):
-        axes.legend(fontsize=8, frameon=False, loc="lower right")
-    return figure
+        figure.legend(fontsize=8, frameon=False, ncols=2, loc="outside lower left")
+    return _titled(figure, "How long a question takes", comparison)
 
 
 def reliability(judges: Mapping[str, Report]) -> Figure:
@@ -120,7 +125,7 @@ def reliability(judges: Mapping[str, Report]) -> Figure:
             scores, values, yerr=[below, above], color=colour, label=name,
             marker="o", markersize=5, capsize=3, linewidth=1.4,
         )  # fmt: skip
-    axes.set(xlabel="score of the judge", ylabel="share that is really good", xlim=(0, 1), ylim=(0, 1))
+    axes.set(xlabel="score of the judge", ylabel="share that is really good", xlim=(0, 1), ylim=(0, 1.03))
     axes.legend(fontsize=8, frameon=False, loc="upper left")
     return figure
 
@@ -138,13 +143,18 @@ def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8.5, colors=INK)
+    axes.xaxis.label.set_fontsize(9)
+    axes.yaxis.label.set_fontsize(9)
     return figure, axes
 
 
-def _title(comparison: Comparison) -> str:
-    return (
-        f"{comparison.eval_set}, {comparison.common} of {comparison.rows} questions, split {comparison.split}"
-    )
+def _titled(figure: Figure, title: str, comparison: Comparison) -> Figure:
+    """The picture with a title, and under it what it rests on: the set, its rows and the model."""
+    rows = f"{comparison.common} of {comparison.rows} questions (split {comparison.split})"
+    basis = f"{comparison.eval_set}, {rows}; {comparison.model}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    figure.axes[0].set_title(basis, loc="left", fontsize=8, color=INK)
+    return figure
 
 
 def _label(name: str) -> str:

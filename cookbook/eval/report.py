@@ -37,13 +37,14 @@ class Table:
 
 
 def heading(comparison: Comparison) -> str:
-    """What was compared on how many rows, by which model."""
+    """What was compared on how many rows, by which model, and on which machine it took its seconds."""
     questions = f"{comparison.rows} questions of {comparison.eval_set} (split {comparison.split})"
     if comparison.common < comparison.rows:
         part = f"only {comparison.common} of the {questions}: those that every system ran"
     else:
         part = f"all {questions}"
-    return f"Compared on {part}. {comparison.model[:1].upper()}{comparison.model[1:]}."
+    timed = f" Seconds are those of its calls on {comparison.machine}." if comparison.machine else ""
+    return f"Compared on {part}. {comparison.model[:1].upper()}{comparison.model[1:]}.{timed}"
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -73,7 +74,12 @@ def scoreboard(comparison: Comparison) -> Table:
                 "ended": str(comparison.coverage(name)),
             }
         )
-    note = f"Ordered by right behaviour: {HEADLINE.note}; then by fewer calls. A dummy cannot pass one half."
+    if comparison.ranked:
+        note = (
+            f"Ordered by right behaviour: {HEADLINE.note}; then by fewer calls. A dummy cannot pass one half."
+        )
+    else:
+        note = _unranked(comparison)
     if missing := _missing(comparison):
         note += f" Rows without an end: {missing}."
     if comparison.selected:
@@ -81,6 +87,16 @@ def scoreboard(comparison: Comparison) -> Table:
     if level := comparison.no_better_than_dummies:
         note += f" No better than a dummy here: {', '.join(level)}."
     return Table("Scoreboard, with 95 % intervals", rows, note)
+
+
+def _unranked(comparison: Comparison) -> str:
+    """Why there is no order: the floor, and who is below it."""
+    few = [f"{name} {comparison.coverage(name)}" for name in comparison.below_floor]
+    few = few or [f"all together {comparison.common} of {comparison.rows}"]
+    return (
+        f"Not ranked, the systems stand as they were named: fewer than {comparison.floor:.0%} of the rows came to "
+        f"an end for {', '.join(few)}."
+    )
 
 
 def _warning(comparison: Comparison) -> str:
@@ -146,7 +162,12 @@ def lookups(comparison: Comparison) -> Table:
             | {label: _of(rates.get(kind)) for kind, label in WHO.items()}
             | {"passages kept": _of(kept)}
         )
-    return Table("How often it retrieves, and what it keeps", rows)
+    all_or_none = [
+        f"{name} looks up {'everything' if rate else 'nothing'}"
+        for name, rate in comparison.undecided.items()
+    ]
+    note = f"No decision is to be seen: {', '.join(all_or_none)}." if all_or_none else ""
+    return Table("How often it retrieves, and what it keeps", rows, note)
 
 
 def kinds(comparison: Comparison) -> Table:

@@ -50,6 +50,11 @@ class Setup:
         return self.parts.model.describe() if self.parts.model else "no model"
 
     @property
+    def machine(self) -> str:
+        """Where the seconds were measured: a recording carries those of the machine that made it."""
+        return self.parts.model.timed_on() if self.parts.model else ""
+
+    @property
     def workers(self) -> int:
         model = self.parts.model
         return PARALLEL if model and model.provider not in OURS else 1

@@ -25,7 +25,7 @@ from cookbook.providers.call import Call, Reply, as_messages
 from cookbook.providers.failures import Rejected, Transient
 from cookbook.providers.meter import check_budgets, open_meters
 from cookbook.providers.names import DEFAULT_EMBEDDERS, resolve
-from cookbook.providers.recording import Recorder, weights_of
+from cookbook.providers.recording import Recorder, machine, weights_of
 from cookbook.schema import Messages
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -113,6 +113,12 @@ class LLMClient:
             )
         digest = weights_of(self._target)
         return f"model {self.chat_model}" + (f" (weights {digest[:8]}…)" if digest else "")
+
+    def timed_on(self) -> str:
+        """The machine on which the seconds of its replies were measured; empty for a stand-in, which takes none."""
+        if self.provider == "replay":
+            return replay.recorded_on(self._target.model)
+        return machine() if self._target.live else ""
 
     # ------------------------------------------------------------ asking
 

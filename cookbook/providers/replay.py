@@ -50,8 +50,17 @@ def answer(call: Call, timeout: float = 0.0) -> Reply:
 
 def recorded_dates(model: str) -> str:
     """``2026-11-30``, or ``2026-11-02 to 2026-11-30``; empty when nothing of this model is recorded."""
-    dates = sorted({entry["date"] for entry in recordings() if entry["model"] == model})
+    dates = sorted(_said("date", model))
     return " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else ""
+
+
+def recorded_on(model: str) -> str:
+    """The machines whose seconds the replies of this model carry; empty when nothing of it is recorded."""
+    return " and ".join(sorted(_said("machine", model)))
+
+
+def _said(field: str, model: str) -> set[str]:
+    return {entry[field] for entry in recordings() if entry["model"] == model}
 
 
 def _how_to_go_live(call: Call) -> str:
