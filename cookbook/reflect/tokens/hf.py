@@ -63,12 +63,14 @@ class HFTokenModel:
                 return_dict_in_generate=True,
                 output_logits=True,
             )
-        ids = output.sequences[0, inputs["input_ids"].shape[1] :].tolist()
+        length = inputs["input_ids"].shape[1]
+        ids = output.sequences[0, length:].tolist()
         return Continuation(
             tuple(
                 self._token(text, emitted, logits[0].float().log_softmax(-1))
                 for text, emitted, logits in zip(self._texts(ids), ids, output.logits, strict=True)
-            )
+            ),
+            prompt_tokens=length,
         )
 
     def _token(self, text: str, emitted: int, logs: torch.Tensor) -> Token:

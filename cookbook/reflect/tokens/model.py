@@ -29,9 +29,13 @@ class Token:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What a model wrote after a prompt, in order. An end-of-sequence token has the text ""."""
+    """What a model wrote after a prompt, in order. An end-of-sequence token has the text "".
+
+    ``prompt_tokens`` is the length of the prompt where the model says so, for the bill.
+    """
 
     tokens: tuple[Token, ...] = ()
+    prompt_tokens: int = 0
 
     @property
     def text(self) -> str:

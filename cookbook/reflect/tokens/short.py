@@ -90,13 +90,26 @@ def short_form(
     prompt = instruction(question)
     if not rule(model.complete(prompt, max_tokens=1).first):
         return ShortForm(from_memory(model, prompt, max_tokens), retrieved=False)
-    candidates = []
+    found = candidates(model, question, hits, scorer=scorer, max_tokens=max_tokens)
+    chosen = choose(found)
+    return ShortForm(chosen.text if chosen else None, True, chosen, tuple(found))
+
+
+def candidates(
+    model: TokenModel,
+    question: str,
+    hits: Sequence[Hit],
+    *,
+    scorer: Scorer = score,
+    max_tokens: int = MAX_TOKENS,
+) -> list[Candidate]:
+    """One continuation for each passage, in their order, each with its score. One call each."""
+    found = []
     for hit in hits:
-        reply = model.complete(with_passage(prompt, hit), max_tokens=max_tokens)
+        reply = model.complete(with_passage(instruction(question), hit), max_tokens=max_tokens)
         continuation, _ = segment(reply)
-        candidates.append(Candidate(hit, continuation, scorer(continuation)))
-    chosen = choose(candidates)
-    return ShortForm(chosen.text if chosen else None, True, chosen, tuple(candidates))
+        found.append(Candidate(hit, continuation, scorer(continuation)))
+    return found
 
 
 def from_memory(model: TokenModel, prompt: str, max_tokens: int) -> str | None:
