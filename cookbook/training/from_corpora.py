@@ -87,21 +87,21 @@ class _Texts:
         said = list(section.said)
         if instead:
             said[n] = instead
-        first = self.rng.randint(max(0, n - 3), n)
-        last = self.rng.randint(n, min(len(said) - 1, n + 3))
+        first = self.rng.randint(max(0, n - 2), n)
+        last = self.rng.randint(n, min(len(said) - 1, n + 2))
         return self._shown(section, said[first : last + 1])
 
     def without(self, section: Section, n: int) -> str:
         """The section without its n-th sentence, or "" if nothing is left."""
         left = [*section.said[:n], *section.said[n + 1 :]]
         first = self.rng.randint(0, max(0, n - 2))
-        return self._shown(section, left[first : first + self.rng.randint(2, 6)]) if left else ""
+        return self._shown(section, left[first : first + self.rng.randint(2, 5)]) if left else ""
 
     def _shown(self, section: Section, said: Sequence[str]) -> str:
         text = " ".join(said)
         if self.rng.random() < 0.3:
             text = f"## {section.heading}\n\n{text}"
-        if self.rng.random() < 0.08:
+        if self.rng.random() < 0.05:
             text = self._longer(section, text)
         return text
 

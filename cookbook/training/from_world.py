@@ -10,8 +10,8 @@ from cookbook.training.facts import KINDS, Attribute
 from cookbook.training.pairs import Pair
 from cookbook.training.world import Subject, other_value, subjects, told
 
-SUBJECTS = 260
-"""Subjects of each kind at full size; each takes part in about six pairs of either task."""
+SUBJECTS = 110
+"""Subjects of each kind at full size; each takes part in about seven pairs of either task."""
 
 
 def pairs(rng: Random, size: float = 1.0) -> Iterator[Pair]:
