@@ -20,6 +20,14 @@ def _retriever(corpus: str, embedder: str | None, mode: str) -> Retriever:
     return open_retriever(corpus, embedder=embedder, mode=mode)
 
 
+def _model(client: LLMClient | None, needed: bool) -> LLMClient | None:
+    """The client, else what PROVIDER names, else none. A missing key is said before an index is built."""
+    model = client or (LLMClient() if needed else None)
+    if model:
+        model.require_key()
+    return model
+
+
 def parts_for(
     corpus: str = "larkspur",
     *,
@@ -30,7 +38,7 @@ def parts_for(
     k: int = 5,
 ) -> Parts:
     """Parts over a named corpus; the model is ``client``, else what PROVIDER names, else none if not needed."""
-    model = client or (LLMClient() if needs_model else None)
+    model = _model(client, needs_model)
     return Parts(model, _retriever(corpus, embedder, mode), load_card(corpus), k)
 
 
@@ -48,6 +56,7 @@ def parts_for_path(
     Raises ConfigError for a path that is not there, and when nothing under it can be read.
     """
     paths = [path] if isinstance(path, Path | str) else path
+    client = _model(client, needs_model)
     found = get_embedder(embedder) if isinstance(embedder, str | None) else embedder
     report = ingest(paths, found)
     return parts_over(report, found, client=client, needs_model=needs_model, mode=mode, k=k)
@@ -63,5 +72,5 @@ def parts_over(
     k: int = 5,
 ) -> Parts:
     """Parts over what a run of ``ingest`` with this embedder left in its index."""
-    model = client or (LLMClient() if needs_model else None)
+    model = _model(client, needs_model)
     return Parts(model, open_documents(report, embedder, mode), card_of(report), k)

@@ -205,6 +205,7 @@ def _use(name: str) -> str:
 def provider() -> Iterator[Check]:
     """PROVIDER names a model; a hosted one has its key and answers at its address."""
     from cookbook.providers.names import resolve
+    from cookbook.providers.replay import require_recorded
 
     chosen = os.environ.get("PROVIDER")
     if not chosen:
@@ -214,6 +215,8 @@ def provider() -> Iterator[Check]:
         return
     try:
         target = resolve(None)
+        if target.provider == "replay":
+            require_recorded(target.model)
     except ConfigError as error:
         yield Check("PROVIDER", False, str(error), "set PROVIDER=replay, which needs nothing")
         return

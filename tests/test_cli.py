@@ -171,7 +171,7 @@ def test_a_bad_provider(monkeypatch):
 def test_a_missing_key(monkeypatch, word_counts):
     monkeypatch.setenv("PROVIDER", "openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    result = run("ask", QUESTION, "--system", "vanilla")
+    result = run("ask", QUESTION, "--system", "vanilla", "--path", "nowhere")
     assert result.exit_code == 2
     assert result.stderr == (
         "error: openai/gpt-5.4-mini needs a key: set OPENAI_API_KEY, or PROVIDER=replay which needs none\n"

@@ -169,6 +169,13 @@ def test_a_bad_provider_says_what_is_known(name: str, monkeypatch):
     assert found.fix == "set PROVIDER=replay, which needs nothing"
 
 
+def test_a_model_that_nobody_recorded(monkeypatch):
+    monkeypatch.setenv("PROVIDER", "replay/foo")
+    found = only(doctor.provider())
+    assert not found.ok
+    assert found.detail.startswith(f"nothing is recorded of foo; recorded: local/{QWEN};")
+
+
 def test_replay_needs_no_key(monkeypatch):
     monkeypatch.setenv("PROVIDER", "replay")
     assert only(doctor.provider()).detail == f"replay: replay/local/{QWEN}"

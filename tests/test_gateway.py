@@ -6,6 +6,7 @@ import pytest
 from fake_provider import KEY, completion
 from pydantic import BaseModel
 
+from cookbook.assemble import parts_for
 from cookbook.errors import (
     CallError,
     ConfigError,
@@ -117,6 +118,8 @@ def test_a_missing_key_is_named_and_nothing_is_sent(provider, monkeypatch):
     with metered(Meter()) as meter, pytest.raises(MissingKey, match="OPENAI_API_KEY"):
         client.chat("Is it?")
     assert (provider.requests, meter.calls) == ([], 0)
+    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
+        parts_for("larkspur", client=client)  # before an index is built for nothing
 
 
 def test_a_provider_that_litellm_does_not_know_is_a_setting_gone_wrong():

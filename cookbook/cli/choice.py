@@ -40,10 +40,13 @@ def choose(system: str | None, embedder: str | None = None) -> Choice:
     from cookbook.providers.names import RECORDED_MODEL
     from cookbook.systems import entry
 
-    if system is not None and not entry(system).needs_model:
-        return Choice(system, None, f"{system} uses no model", embedder)
+    if system is not None and not (found := entry(system)).needs_model:
+        why = "brings its own model, whatever PROVIDER is" if found.own_model else "uses no model"
+        return Choice(system, None, f"{system} {why}", embedder)
     if provider := os.environ.get("PROVIDER"):
-        return Choice(system or DEFAULT_SYSTEM, LLMClient(), f"PROVIDER={provider}", embedder)
+        client = LLMClient()
+        client.require_key()
+        return Choice(system or DEFAULT_SYSTEM, client, f"PROVIDER={provider}", embedder)
     replayed = None if embedder else _recorded_vectors()
     if lack := local_model_lacks():
         if system is not None:
@@ -110,11 +113,13 @@ class Ran:
 
     @classmethod
     def of(cls, choice: Choice, corpus: str, parts: Parts) -> Ran:
+        from cookbook.systems import entry
+
         retriever = parts.retriever
         return cls(
             system=choice.system,
             corpus=corpus,
-            model=choice.client.describe() if choice.client else "no model",
+            model=choice.client.describe() if choice.client else entry(choice.system).own_model or "no model",
             embedder=retriever.embedder.describe(),
             store=retriever.store.where,
             passages=retriever.store.count(),

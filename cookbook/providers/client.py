@@ -114,6 +114,11 @@ class LLMClient:
         digest = weights_of(self._target)
         return f"model {self.chat_model}" + (f" (weights {digest[:8]}…)" if digest else "")
 
+    def require_key(self) -> None:
+        """MissingKey now, where the first call would raise it: before an index is built for that call."""
+        if not self._target.ours:
+            gateway.require_key(self._target)
+
     def timed_on(self) -> str:
         """The machine on which the seconds of its replies were measured; empty for a stand-in, which takes none."""
         if self.provider == "replay":
