@@ -10,7 +10,7 @@ import pytest
 
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import load_eval_set
-from cookbook.eval.timing import Timed, alternate, load_timings, ratios, report
+from cookbook.eval.timing import Timed, alternate, load_timings, outcomes, ratios, report
 from cookbook.reflect.refuse import refusal
 from cookbook.schema import Answer, Provenance, Reason, Status, Trace
 
@@ -79,6 +79,24 @@ def test_what_counts_as_right(rows, refuses, right):
     clock = Clock()
     timings = alternate({"a": Slow(clock, 1, refuses=refuses)}, rows, clock=clock)
     assert [t.right for t in timings] == [right, right]
+
+
+def test_outcomes_weigh_both_kinds_of_question_alike():
+    def said(system, right):
+        kinds = ["answer"] * 3 + ["refuse", "direct"]
+        return [
+            Timed(system, f"q{n}", kind, 1.0, 1, 10, "answered", bool(right[n]))
+            for n, kind in enumerate(kinds)
+        ]
+
+    base, mine = outcomes([*said("a", [1, 1, 0, 0, 1]), *said("b", [1, 0, 0, 1, 0])], "a")
+    assert base["right behaviour"].startswith("33%")
+    assert mine["right behaviour"].startswith("67%")
+    assert (mine["answered right"][:3], mine["refused rightly"][:4]) == ("33%", "100%")
+    assert mine["more than a"].startswith("+33 points")
+    assert base["more than a"] == ""
+    with pytest.raises(ValueError, match="at least one row"):
+        outcomes(said("a", [1] * 5)[:3], "a")
 
 
 def test_a_question_that_all_were_asked_is_passed_over_and_one_asked_in_part_is_asked_anew():

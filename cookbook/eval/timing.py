@@ -19,6 +19,7 @@ from typing import Any
 
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import EvalRow
+from cookbook.eval.statistics import balanced, difference, rate
 from cookbook.schema import Status
 from cookbook.systems.base import Parts, System
 
@@ -83,6 +84,15 @@ def alternate(
     return timings
 
 
+def together(timings: Sequence[Timed]) -> dict[str, list[Timed]]:
+    """By system, its requests on the questions that every system was asked, in one order."""
+    by: dict[str, dict[str, Timed]] = {}
+    for timed in timings:
+        by.setdefault(timed.system, {})[timed.row] = timed
+    questions = [row for row in next(iter(by.values()), {}) if all(row in found for found in by.values())]
+    return {name: [found[row] for row in questions] for name, found in by.items()}
+
+
 def ratios(timings: Sequence[Timed], base: str) -> list[dict[str, Any]]:
     """A row for each system: median seconds, its ratio to ``base`` with a 95 % interval, calls, right, refused.
 
@@ -90,24 +100,17 @@ def ratios(timings: Sequence[Timed], base: str) -> list[dict[str, Any]]:
     """
     import numpy as np
 
-    by: dict[str, dict[str, Timed]] = {}
-    for timed in timings:
-        by.setdefault(timed.system, {})[timed.row] = timed
-    if base not in by:
-        raise ConfigError(f"no timings of {base!r} to compare with; add it to --systems")
-    questions = [row for row in by[base] if all(row in found for found in by.values())]
-    rng = np.random.default_rng(SEED)
-    drawn = rng.integers(0, len(questions), (DRAWS, len(questions)))
-    against = np.array([by[base][row].seconds for row in questions])
+    by = _with_base(timings, base)
+    against = np.array([timed.seconds for timed in by[base]])
+    drawn = np.random.default_rng(SEED).integers(0, len(against), (DRAWS, len(against)))
     table = []
-    for name, found in by.items():
-        seconds = np.array([found[row].seconds for row in questions])
+    for name, mine in by.items():
+        seconds = np.array([timed.seconds for timed in mine])
         many = np.median(seconds[drawn], axis=1) / np.median(against[drawn], axis=1)
-        mine = [found[row] for row in questions]
         table.append(
             {
                 "system": name,
-                "questions": len(questions),
+                "questions": len(mine),
                 "median seconds": round(float(np.median(seconds)), 2),
                 f"of {base}": round(float(np.median(seconds) / np.median(against)), 2),
                 "low": round(float(np.quantile(many, 0.025)), 2),
@@ -119,6 +122,44 @@ def ratios(timings: Sequence[Timed], base: str) -> list[dict[str, Any]]:
             }
         )
     return table
+
+
+def outcomes(timings: Sequence[Timed], base: str) -> list[dict[str, str]]:
+    """A row for each system: how often it was right, with 95 % intervals, and how much more than ``base``.
+
+    Answerable questions and those to refuse each count one half; ValueError when there are none of either.
+    """
+    by = _with_base(timings, base)
+    table = []
+    for name, mine in by.items():
+        answered, refused = (
+            rate(sum(t.right for t in mine if t.behaviour == kind), sum(t.behaviour == kind for t in mine))
+            for kind in ("answer", "refuse")
+        )
+        judged = [n for n, timed in enumerate(mine) if timed.behaviour != "direct"]
+        more = difference(
+            [float(mine[n].right) for n in judged],
+            [float(by[base][n].right) for n in judged],
+            classes=[mine[n].behaviour for n in judged],
+            rates=True,
+        )
+        table.append(
+            {
+                "system": name,
+                "right behaviour": balanced(answered, refused).percent,
+                "answered right": answered.percent,
+                "refused rightly": refused.percent,
+                f"more than {base}": "" if name == base else more.percent,
+            }
+        )
+    return table
+
+
+def _with_base(timings: Sequence[Timed], base: str) -> dict[str, list[Timed]]:
+    by = together(timings)
+    if base not in by:
+        raise ConfigError(f"no timings of {base!r} to compare with; add it to --systems")
+    return by
 
 
 def report(parts: Parts, corpus: str, timings: Sequence[Timed]) -> dict[str, Any]:
