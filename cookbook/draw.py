@@ -118,7 +118,9 @@ def stacked_calls(made: Mapping[str, Mapping[str, float]], label: str, *, most: 
     """A bar for each name, a piece for each of its nodes as long as its number, the sum behind it. The axis holds
     ``most`` at least. Past the eighth node colours return, hatched."""
     nodes = list(dict.fromkeys(node for calls in made.values() for node in calls))
-    figure = canvas(7.2, 1.2 + 0.42 * len(made))
+    figure = canvas(
+        7.2, max(1.2 + 0.42 * len(made), 0.9 + 0.17 * len(nodes))
+    )  # bars, or the legend beside them
     axes = figure.add_subplot()
     done = dict.fromkeys(made, 0.0)
     for n, node in enumerate(nodes):

@@ -15,10 +15,12 @@ from cookbook.eval.judges import (
     Confusion,
     Judge,
     Judged,
+    best_cut,
     by_entailment,
     by_relevance,
     by_support,
     calibration,
+    halves,
     known,
     open_judge,
     report,
@@ -127,6 +129,37 @@ def test_the_calibration_error_is_the_mean_distance_from_the_truth():
     sure = [judged(True, 1.0, "a"), judged(True, 1.0, "b"), judged(False, 0.0, "c")]
     assert report(sure, 0.5).calibration_error == 0.0
     assert report([judged(True, 0.9), judged(False, 0.9)], 0.5).calibration_error == pytest.approx(0.4)
+
+
+# ---------------------------------------------------------------- a cut of its own
+
+
+def test_the_halves_keep_a_group_whole_and_never_move():
+    rows = [judged(n % 2 == 0, n / 40, f"{n // 2:012x}") for n in range(40)]
+    fit, told = halves(rows)
+    assert {row.group for row in fit} == {f"{n:012x}" for n in range(0, 20, 2)}
+    assert not {row.group for row in fit} & {row.group for row in told}
+    assert len(fit) + len(told) == 40
+    assert halves(rows[::-1])[0] == fit[::-1]
+
+
+def test_the_best_cut_parts_what_can_be_parted():
+    rows = [judged(True, 0.2), judged(True, 0.3), judged(False, 0.0), judged(False, 0.1), judged(True, None)]
+    assert best_cut(rows) == pytest.approx(0.15)
+    assert best_cut([*rows, judged(False, 0.25)]) == pytest.approx(
+        0.15
+    )  # one bad pair above it, no good one below
+    assert (
+        best_cut([judged(True, 0.1), judged(False, 0.9)]) == 0.5
+    )  # never better than a coin, and still a number
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [judged(True, 0.5), judged(True, 0.6)], [judged(True, 0.5), judged(False, 0.5)]]
+)
+def test_no_cut_is_fitted_where_nothing_is_to_be_parted(rows):
+    with pytest.raises(ConfigError, match="both kinds"):
+        best_cut(rows)
 
 
 # ---------------------------------------------------------------- on the disk

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from cookbook import prompts
@@ -209,6 +210,33 @@ def report(rows: Sequence[Judged], cut: float) -> Report:
         calibration=bins,
         calibration_error=sum(abs(b.score - b.good.value) * b.good.n for b in bins) / len(scored),
     )
+
+
+def halves(rows: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """The half that thresholds are fitted on and the half they are reported on. The hash of a pair's group decides,
+    so the split is fixed, and pairs of one question stay together."""
+    fit = [row for row in rows if int(row.group, 16) % 2 == 0]
+    return fit, [row for row in rows if int(row.group, 16) % 2]
+
+
+def best_cut(rows: Sequence[Judged]) -> float:
+    """The cut with the highest balanced accuracy on these pairs; of several that are equal, the middle one.
+
+    Candidates lie half-way between neighbouring scores. ConfigError without two scores, or with one kind alone.
+    """
+    good, bad = (
+        [row.score for row in rows if row.good is kind and row.score is not None] for kind in (True, False)
+    )
+    cuts = [(low + high) / 2 for low, high in pairwise(sorted({*good, *bad}))]
+    if not (good and bad and cuts):
+        raise ConfigError("a cut is fitted on pairs of both kinds with different scores; score more pairs")
+
+    def reached(cut: float) -> float:
+        return sum(s >= cut for s in good) / len(good) + sum(s < cut for s in bad) / len(bad)
+
+    best = max(map(reached, cuts))
+    equal = [cut for cut in cuts if reached(cut) == best]
+    return equal[len(equal) // 2]
 
 
 def calibration(scores: Sequence[float], good: Sequence[bool], bins: int = BINS) -> tuple[Bin, ...]:

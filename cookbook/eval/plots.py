@@ -48,7 +48,7 @@ def accuracy_against_calls(comparison: Comparison) -> Figure:
         axes.annotate(
             _label(name), points[name], (x - 0.02 * most if free else x + 0.02 * most, y if free else y + 0.03),
             textcoords="data", ha="right" if free else "left", va="center", fontsize=8.5,
-            color=_colour(comparison, name),
+            color=_colour(comparison, name), bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"},
         )  # fmt: skip
     axes.set(xlim=(-0.28 * most, 1.22 * most), ylim=(-0.03, 1.0))
     axes.set(xlabel="LLM calls a question", ylabel=HEADLINE.name)
