@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint units notebooks live bench render labs record lock clean
+.PHONY: help env demo test lint units notebooks live bench render labs record train-critic lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -57,6 +57,9 @@ labs: env ## make both notebooks of each family of labs from its source, and exe
 
 record: env ## ask the real model what the notebooks need and no recording has (hours on a laptop)
 	for name in $(notdir $(wildcard notebooks/*.ipynb)); do $(BIN)/cookbook record --notebook $$name; done
+
+train-critic: env ## train the critic of relevance and support again (half an hour on two cores)
+	$(BIN)/cookbook train critic
 
 lock: ## resolve the newest allowed versions into requirements.lock
 	rm -rf .build/lock && $(PYTHON) -m venv .build/lock

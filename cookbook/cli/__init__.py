@@ -22,6 +22,7 @@ from cookbook.cli import (
     notebooks,
     record,
     systems,
+    train,
 )
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ app.add_typer(models.app, name="models")
 app.add_typer(notebooks.app, name="notebooks")
 app.command()(judges.judges)
 app.command()(record.record)
+app.add_typer(train.app, name="train")
 
 
 def main() -> None:

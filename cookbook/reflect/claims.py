@@ -26,3 +26,9 @@ def claims_of(answer: str, most: int = 6) -> list[str]:
     if not found:
         raise ValueError("a blank answer makes no claim; there is nothing to check")
     return [*found[: most - 1], " ".join(found[most - 1 :])] if len(found) > most else found
+
+
+def with_question(question: str, claim: str) -> str:
+    """The claim, behind the question where it is no sentence: "7 days" claims nothing without what it answers."""
+    whole = claim.rstrip().endswith((".", "!", "?")) and len(claim.split()) > 3
+    return claim if whole else f"{question} {claim}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cookbook.errors import GRADER_FAILURES
-from cookbook.reflect.claims import claims_of
+from cookbook.reflect.claims import claims_of, with_question
 from cookbook.reflect.entailment import EntailmentJudge
 from cookbook.reflect.numbers import unstated_numbers
 from cookbook.reflect.support.base import require_passages
@@ -34,11 +34,20 @@ class ClaimSupport:
     (and entailed by no other passage). ``number_guard`` fails a claim, unasked, when one of its numbers
     stands in no passage and not in the question. A claim is done at the first passage that entails it.
     ``reason`` lists the failed claims; ``probability``, of "fully" alone, is the entailment of the weakest.
+    With ``bare_answers`` a claim that is no sentence ("7 days") is judged behind the question it answers.
     A judge that fails on one pair fails the verdict.
     """
 
-    def __init__(self, judge: EntailmentJudge, *, number_guard: bool = True, most_claims: int = 6) -> None:
+    def __init__(
+        self,
+        judge: EntailmentJudge,
+        *,
+        number_guard: bool = True,
+        most_claims: int = 6,
+        bare_answers: bool = False,
+    ) -> None:
         self.judge, self.number_guard, self.most_claims = judge, number_guard, most_claims
+        self.bare_answers = bare_answers
 
     def most_calls(self, passages: int) -> int:
         """The most LLM calls one check makes over so many passages; 0 with an encoder."""
@@ -65,8 +74,9 @@ class ClaimSupport:
             if unstated := unstated_numbers(claim, stated):
                 return ClaimCheck(claim, f"{', '.join(map(str, unstated))} in no passage")
         problem = UNSTATED
+        hypothesis = with_question(question, claim) if self.bare_answers else claim
         for hit in hits:
-            found = self.judge.judge(hit.text, claim)
+            found = self.judge.judge(hit.text, hypothesis)
             if found.label == "entail":
                 return ClaimCheck(claim, entail=found.entail)
             if found.label == "contradict":
