@@ -11,7 +11,7 @@ BIN := .venv/bin
 QUIET := PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=$(CURDIR)/tests/netblock
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 env: .venv/installed ## build .venv once, and again when the requirements change
 

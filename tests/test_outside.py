@@ -93,6 +93,10 @@ def lines(rows: list) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+PUBLIC["squad2_normans.jsonl"] = json.dumps(SQUAD)
+PARTS["squad2_normans.jsonl"] = list(outside.SQUAD.read(PUBLIC["squad2_normans.jsonl"]))
+
+
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     monkeypatch.setenv("COOKBOOK_DATA", str(tmp_path))
@@ -186,6 +190,7 @@ def test_the_real_parts_have_the_rows_they_should():
     }
     assert counts == {
         "trec-qa": (755, 133),
+        "squad-impossible": (208, 96),
         "begin": (430, 180),
         "fever-symmetric": (354, 177),
         "halueval-qa": (500, 250),

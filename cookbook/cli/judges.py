@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @command
 def judges(
     eval_set: Annotated[
-        str | None, typer.Option("--set", help="trec-qa, begin, fever-symmetric or halueval-qa.")
+        str | None, typer.Option("--set", help="trec-qa, squad-impossible, begin, fever-symmetric or halueval-qa.")
     ] = None,
     grader: Annotated[
-        str | None, typer.Option(help="cosine, llm or entailment; the last two ask PROVIDER's model.")
+        str | None, typer.Option(help="cosine, critic, llm or entailment; the last two ask PROVIDER's model.")
     ] = None,
     limit: Annotated[
         int | None, typer.Option(min=2, help="Only the first pairs of the set, half of them good.")

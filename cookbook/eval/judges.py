@@ -18,6 +18,7 @@ from cookbook.errors import GRADER_FAILURES, ConfigError
 from cookbook.eval import statistics
 from cookbook.eval.outside import Asks, LabelledPair
 from cookbook.eval.statistics import Estimate
+from cookbook.reflect.claims import claims_of, with_question
 from cookbook.reflect.entailment import EntailmentJudge, LLMEntailment
 from cookbook.reflect.relevance import KEEP_AT, LLMRelevance, RelevanceGrader, calibrated
 from cookbook.reflect.support import LLMSupport, SupportGrader
@@ -73,6 +74,12 @@ def by_entailment(judge: EntailmentJudge, pair: LabelledPair) -> float | None:
     return judge.judge(pair.passage, pair.answer).entail
 
 
+def by_claims(judge: EntailmentJudge, pair: LabelledPair) -> float | None:
+    """P(entailed) of the weakest claim of the answer; one that is no sentence is read behind the question."""
+    claims = [with_question(pair.question, claim) for claim in claims_of(pair.answer)]
+    return min(judge.judge(pair.passage, claim).entail for claim in claims)
+
+
 def _hit(pair: LabelledPair) -> Hit:
     return Hit(Chunk(pair.id, pair.id, pair.passage, 0, len(pair.passage)), 0.0, ScoreKind.COSINE)
 
@@ -106,6 +113,8 @@ KNOWN: dict[tuple[str, Asks], Known] = {
     ("llm", "relevance"): Known(KEEP_AT, _version(prompts.RELEVANCE)),
     ("llm", "support"): Known(0.5, _version(prompts.SUPPORT)),
     ("entailment", "support"): Known(0.5, _version(prompts.ENTAILMENT)),
+    ("critic", "relevance"): Known(0.5),
+    ("critic", "support"): Known(0.5),
 }
 
 
@@ -118,9 +127,17 @@ def known(name: str, asks: Asks) -> Known:
 
 
 def open_judge(name: str, asks: Asks) -> Judge:
-    """A judge by name: ``cosine`` (MiniLM), ``llm``, or for support ``entailment``. The last two ask the model
-    that PROVIDER names. ConfigError for another name."""
+    """A judge by name: ``cosine`` (MiniLM), ``critic`` (trained here), ``llm``, or for support ``entailment``. The
+    last two ask the model that PROVIDER names. ConfigError for another name."""
     known(name, asks)
+    if name == "critic":
+        from cookbook.reflect.critic import critic_card, critic_relevance, load_critic
+
+        relevant, critic = critic_relevance(), load_critic()
+        called = f"critic-{critic_card()['sha256'][:8]}"
+        if asks == "relevance":
+            return Judge(called, lambda pair: by_relevance(relevant, pair))
+        return Judge(called, lambda pair: by_claims(critic, pair))
     if name == "cosine":
         from cookbook.embedders import MiniLM
 

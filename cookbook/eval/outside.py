@@ -206,6 +206,10 @@ def _of_halueval(row: Record) -> Iterable[LabelledPair]:
         yield _pair(row["question"], row["knowledge"], answer, good, row["question"])
 
 
+def _of_squad(row: Record) -> Iterable[LabelledPair]:
+    yield _pair(row["question"].strip(), row["context"], "", not row["is_impossible"], row["context"])
+
+
 @dataclass(frozen=True)
 class PairSet:
     """A set of labelled pairs: what it asks a judge, where it comes from, and the pairs in one of its records."""
@@ -217,6 +221,7 @@ class PairSet:
 
 PAIR_SETS = {
     "trec-qa": PairSet("relevance", TREC_QA, _of_trec),
+    "squad-impossible": PairSet("relevance", SQUAD, _of_squad),
     "begin": PairSet("support", BEGIN, _of_begin),
     "fever-symmetric": PairSet("support", FEVER_SYMMETRIC, _of_fever),
     "halueval-qa": PairSet("support", HALUEVAL_QA, _of_halueval),
