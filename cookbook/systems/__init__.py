@@ -13,11 +13,15 @@ from cookbook.systems.base import Parts, System
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a system lives (``module:Class``), what it is in one line, and whether it calls an LLM."""
+    """Where a system lives (``module:Class``), what it is in one line, and whether it calls PROVIDER's model.
+
+    ``own_model`` names the model that a system brings along.
+    """
 
     target: str
     summary: str
     needs_model: bool = True
+    own_model: str = ""
 
 
 REGISTRY = {

@@ -51,10 +51,17 @@ class Parts:
 
 
 def run_request(
-    parts: Parts, system: str, question: str, budget: Budget | None, body: Callable[[Trace], Answer]
+    parts: Parts,
+    system: str,
+    question: str,
+    budget: Budget | None,
+    body: Callable[[Trace], Answer],
+    *,
+    model: str | None = None,
 ) -> Answer:
     """Open a request, run ``body`` in it, and turn an exhausted budget into a refusal.
 
+    ``model`` is what the trace names, if it is not the model of the parts.
     A question in a language that the embedder does not read gets a notice of that.
     """
     if not question.strip():
@@ -63,7 +70,7 @@ def run_request(
         raise ConfigError(
             f"the question has {len(question):,} characters; shorten it to {MAX_QUESTION:,} at most"
         )
-    model = parts.model.chat_model if parts.model else "no model"
+    model = model or (parts.model.chat_model if parts.model else "no model")
     with request(question, system=system, model=model, budget=budget) as trace:
         try:
             answer = body(trace)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import TypeVar
 
@@ -110,14 +111,15 @@ def held_out(source: str) -> bool:
     return int(hashlib.sha256(source.encode()).hexdigest(), 16) % 10 == 0
 
 
-def program_cases() -> list[Case]:
+@cache
+def program_cases() -> tuple[Case, ...]:
     """A case for each question that a rule makes from a sentence of our corpora."""
     found = []
     for section, text, others in _texts():
         for n, sentence in enumerate(section.said):
             for asked in questions_of(sentence):
                 found.append(Case(asked.question, text, n, others, section.source))
-    return found
+    return tuple(found)
 
 
 def row_cases(split: str) -> list[Case]:
@@ -164,7 +166,8 @@ def world_cases(n: int, rng: Random) -> list[Case]:
     return found
 
 
-def _texts() -> list[tuple[Section, Text, tuple[Text, ...]]]:
+@cache
+def _texts() -> tuple[tuple[Section, Text, tuple[Text, ...]], ...]:
     """Every section as a text, with the eight others of its corpus that share most words with it."""
     titles = {(corpus, doc.doc_id): doc.title for corpus in CORPORA for doc in load_corpus(corpus)}
     pairs = []
@@ -176,7 +179,7 @@ def _texts() -> list[tuple[Section, Text, tuple[Text, ...]]]:
         others = [(o, t) for o, t in pairs if o.corpus == section.corpus and o is not section]
         others.sort(key=lambda pair: -len(section.words & pair[0].words) / (len(pair[0].words) + 20) ** 0.5)
         found.append((section, text, tuple(t for _, t in others[:8])))
-    return found
+    return tuple(found)
 
 
 def _sharing(quote: str, said: Sequence[str]) -> int:

@@ -172,7 +172,7 @@ def train(
             group["lr"] = schedule.rate_at(step)
         logits, targets, weights = batch.read(network)
         losses = torch.nn.functional.cross_entropy(logits, targets, reduction="none")
-        loss = (losses * weights).sum() / weights.sum()
+        loss = (losses * weights).sum() / weights.sum().clamp_min(1.0)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)

@@ -23,8 +23,8 @@ from cookbook.reflect.tokens.vocabulary import (
     instruction,
     with_passage,
 )
-from cookbook.training.sequences import Sheet, held_out_sheets, row_cases
-from cookbook.training.tiny import encode
+from cookbook.training.sequences import RELEVANT, Sheet, held_out_sheets, row_cases
+from cookbook.training.tiny import Batch, encode
 
 GROUPS: dict[str, Mapping[str, float]] = {
     "Retrieve": RETRIEVE,
@@ -48,8 +48,6 @@ class Judged:
 def judge(model: TinySelfRAG, sheets: Sequence[Sheet]) -> list[Judged]:
     """Every reflection token of the sheets; what stands before it is given, as in training."""
     import torch
-
-    from cookbook.training.tiny import Batch
 
     names = {i: token for token, i in model.ids.items()}
     groups = {token: name for name, group in GROUPS.items() for token in group}
@@ -103,14 +101,11 @@ def balanced_accuracy(judged: Sequence[Judged], group: str) -> tuple[float, floa
 def choices(model: TinySelfRAG) -> dict[str, Any]:
     """Of the gold passages of the "report" rows: how often it picks the answering sentence, by usefulness and by the
     probability of the words, beside a random pick."""
-    import torch
-
     by_use, by_words, by_chance = [], [], []
     for case in row_cases("report"):
         said = case.text.said
-        with torch.inference_mode():
-            prompt = with_passage(instruction(case.question), case.text.shown(said))
-            found = Reading(model, model.prompt_ids(prompt)).judged("[Relevant]", said, with_support=True)
+        prompt = with_passage(instruction(case.question), case.text.shown(said))
+        found = Reading(model, model.prompt_ids(prompt)).judged(RELEVANT, said, with_support=True)
         use = [expected(tokens[-1], USEFULNESS) or 0.0 for tokens in found]
         words = [fmean(token.logprob for token in tokens[:-2]) for tokens in found]
         by_use.append(use.index(max(use)) == case.n)

@@ -5,6 +5,7 @@ The published weights are ``selfrag/selfrag_llama2_7b`` (and ``_13b``): 14 GB in
 
     model = HFTokenModel.load("selfrag/selfrag_llama2_7b", device="cuda")
     short_form(model, question, retriever.retrieve(question, 10))
+    TokenSelfRAG(parts_for("larkspur", needs_model=False, k=10), model=model).answer(question)
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ class HFTokenModel:
             ) from None
         model: Any = AutoModelForCausalLM.from_pretrained(name, dtype="auto")
         return cls(model.to(device).eval(), AutoTokenizer.from_pretrained(name))
+
+    def describe(self) -> str:
+        return f"{self._model.config.name_or_path or 'a model in memory'} (transformers)"
 
     def complete(self, prompt: str, *, max_tokens: int) -> Continuation:
         import torch

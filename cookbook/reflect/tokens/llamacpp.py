@@ -42,6 +42,9 @@ class LlamaCppTokenModel:
                 )
             self._names[ids[0]] = token
 
+    def describe(self) -> str:
+        return f"llama.cpp server at {self._server.base_url}"
+
     def complete(self, prompt: str, *, max_tokens: int) -> Continuation:
         body = {"prompt": prompt, "max_tokens": max_tokens, "logprobs": ALTERNATIVES, "temperature": 0}
         reply = self._post("/v1/completions", {**body, "cache_prompt": False})

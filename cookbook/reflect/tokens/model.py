@@ -58,3 +58,6 @@ class TokenModel(Protocol):
     """
 
     def complete(self, prompt: str, *, max_tokens: int) -> Continuation: ...
+
+    def describe(self) -> str:
+        """Which model it is, in a few words, for a trace."""

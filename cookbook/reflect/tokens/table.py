@@ -38,6 +38,9 @@ class TableModel:
         self.rows = rows
         self.prompts: list[str] = []
 
+    def describe(self) -> str:
+        return "a table written by hand"
+
     def complete(self, prompt: str, *, max_tokens: int) -> Continuation:
         self.prompts.append(prompt)
         said, _, passage = prompt.partition(_RESPONSE)[2].partition(RETRIEVAL + PARAGRAPH)

@@ -63,21 +63,15 @@ class TinySelfRAG:
         ]
 
     def complete(self, prompt: str, *, max_tokens: int) -> Continuation:
-        import torch
-
         passage = prompt.endswith(END_PARAGRAPH)
         given = NO_RETRIEVAL if prompt.endswith(NO_RETRIEVAL) else ""
         ids = self.prompt_ids(prompt.removesuffix(given))
-        with torch.inference_mode():
-            reading = Reading(self, ids)
-            if given:
-                first: Token | None = None
-            else:
-                first = self._token(reading.last[0], RELEVANCE if passage else RETRIEVE)
-                if max_tokens == 1:
-                    return Continuation((first,), len(ids))
-            said = _sentences(prompt) if passage else list(REPLIES)
-            found = reading.judged(first.text if first else given, said, with_support=passage)
+        reading = Reading(self, ids)
+        first = None if given else self._token(reading.last[0], RELEVANCE if passage else RETRIEVE)
+        if first and max_tokens == 1:
+            return Continuation((first,), len(ids))
+        said = _sentences(prompt) if passage else list(REPLIES)
+        found = reading.judged(first.text if first else given, said, with_support=passage)
         start = (first,) if first else ()
         if not found:
             return Continuation(start, len(ids))
@@ -143,15 +137,16 @@ class Reading:
                 f"question and passage are longer than the {WINDOW} word pieces that this model reads; shorten the question"
             )
         self.owners += owners
-        out = self.model.network.bert(
-            torch.tensor([ids]),
-            position_ids=torch.tensor([positions]),
-            attention_mask=visible(torch.tensor([self.owners]))[:, :, -len(ids) :],
-            past_key_values=self._cache,
-            use_cache=True,
-        )
-        logits: torch.Tensor = self.model.network.cls(out.last_hidden_state[0])
-        return logits.log_softmax(-1)
+        with torch.inference_mode():
+            out = self.model.network.bert(
+                torch.tensor([ids]),
+                position_ids=torch.tensor([positions]),
+                attention_mask=visible(torch.tensor([self.owners]))[:, :, -len(ids) :],
+                cache=self._cache,
+                use_cache=True,
+            )
+            logits: torch.Tensor = self.model.network.cls(out.last_hidden_state[0])
+            return logits.log_softmax(-1)
 
 
 def visible(owners: torch.Tensor) -> torch.Tensor:
