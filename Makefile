@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint units notebooks live bench render labs record train-critic lock clean
+.PHONY: help env demo test lint units notebooks live bench render labs record train-critic train-tiny lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -60,6 +60,9 @@ record: env ## ask the real model what the notebooks need and no recording has (
 
 train-critic: env ## train the critic of relevance and support again (half an hour on two cores)
 	$(BIN)/cookbook train critic
+
+train-tiny: env ## train the tiny Self-RAG with reflection tokens again (minutes on two idle cores)
+	$(BIN)/cookbook train tiny
 
 lock: ## resolve the newest allowed versions into requirements.lock
 	rm -rf .build/lock && $(PYTHON) -m venv .build/lock
