@@ -3,6 +3,7 @@
 Vectors find the question that was asked before; they cannot say that it asks the same. "Before" and "after"
 lie closer together than most paraphrases, and no threshold parts them. So the words decide: both questions
 must say the same things in the same order.
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations

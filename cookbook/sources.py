@@ -2,6 +2,7 @@
 
 A web search or a knowledge graph becomes a source by one method. What it brings is graded, cited and checked
 like any passage; its name stays on each, so that a reader sees that it is not from the corpus.
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Works on the traces of any system. One trace explains one answer; where the time goes, and which judge
 costs most, shows only over many.
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Without one, every request of an outage waits for its timeouts and retries before it fails. A call that is
 not made gives the same error as one that failed, so a loop ends as ``grader_failed`` and not as a "no".
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 One vector for "how long is a personal token valid, and who may make a workspace token?" lies between the
 two passages that answer it, and may find neither.
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Evidence: which relevant passages of all attempts go before the writer, best first, within a budget.
 
 Passages that only ever pile up cost more with each attempt and bury the one that matters.
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations

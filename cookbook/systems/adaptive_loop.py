@@ -5,6 +5,7 @@ question that asks for several things is split, and each part is searched and gr
 hybrid and never brings a passage back; an encoder grades without a call. What no passage answers is a
 failure of retrieval and rewrites the query; what the passages do not support is a failure of writing and
 is written again. Neither is taken for the other.
+Taught in notebooks/25_adaptive_loop.ipynb.
 """
 
 from __future__ import annotations
@@ -62,9 +63,10 @@ class Caps:
 class AdaptiveState(State):
     """The shared state, in which ``keeps`` is the evidence of all attempts, and five fields more.
 
-    ``parts`` are the sub-questions, or the question alone. ``searches`` maps each question of this attempt, the whole or a part, to the query it is searched with,
-    and ``batches`` to what that found. ``leads`` maps a question to the verdict on its best passage; a part
-    without one is open. ``read`` are the ids that the last draft was written from.
+    ``parts`` are the sub-questions, or the question alone. ``searches`` maps each question of this attempt,
+    the whole or a part, to the query it is searched with, and ``batches`` to what that found. ``leads`` maps
+    a question to the verdict on its best passage; a part without one is open. ``read`` are the ids that the
+    last draft was written from.
     """
 
     parts: list[str]
