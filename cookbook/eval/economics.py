@@ -28,9 +28,9 @@ class Prices:
     @classmethod
     def of(cls, model: str) -> Prices:
         """The list price of a hosted model in US dollars, from the list that comes with litellm; ConfigError if it has none."""
-        from litellm import model_cost
+        from cookbook.providers.gateway import litellm
 
-        listed = model_cost.get(model, {})
+        listed = litellm().model_cost.get(model, {})
         if "input_cost_per_token" not in listed:
             raise ConfigError(f"litellm lists no price of {model!r}; give the two prices to Prices yourself")
         return cls(1e6 * listed["input_cost_per_token"], 1e6 * listed["output_cost_per_token"])
