@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from cookbook import paths
 from cookbook.eval import statistics
+from cookbook.providers.recording import machine
 from cookbook.reflect.critic.judge import NAME, WEIGHTS, Critic
 from cookbook.reflect.critic.network import OUTCOMES as HEADS
 from cookbook.reflect.critic.network import Task
@@ -124,7 +124,7 @@ def store_critic(
         "held_out": {task: accuracy(*judged[task]) for task in TASKS},
         "speed": {
             "passages_per_second": round(passages_per_second(critic, held), 1),
-            "machine": f"{platform.processor() or platform.machine()}, {_threads()} threads",
+            "machine": f"{machine()}, {_threads()} threads used",
         },
         "seconds": round(run.seconds),
         "curve": run.losses,
