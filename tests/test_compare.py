@@ -271,12 +271,20 @@ def test_a_calibrated_judge_lies_on_the_line():
 # ---------------------------------------------------------------- on the recordings
 
 
-@pytest.fixture(scope="module")
-def larkspur() -> Comparison:
-    """The recorded comparison; replies come straight from the recordings, which saves half a minute."""
+def recorded_comparison() -> Comparison:
+    """Replies come straight from the recordings, which saves half a minute."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gateway, "send", lambda target, call, *, timeout: replay.answer(call))
         return compare(open_setup("larkspur"))
+
+
+@pytest.fixture(scope="module")
+def larkspur() -> Comparison:
+    return recorded_comparison()
+
+
+def test_the_same_recordings_give_the_same_figures_twice(larkspur):
+    assert json.dumps(recorded_comparison().to_dict()) == json.dumps(larkspur.to_dict())
 
 
 def test_on_larkspur_every_system_beats_every_dummy(larkspur):
