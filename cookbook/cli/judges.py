@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @command
 def judges(
     eval_set: Annotated[
-        str | None, typer.Option("--set", help="trec-qa, squad-impossible, begin, fever-symmetric or halueval-qa.")
+        str | None,
+        typer.Option("--set", help="trec-qa, squad-impossible, begin, fever-symmetric or halueval-qa."),
     ] = None,
     grader: Annotated[
         str | None, typer.Option(help="cosine, critic, llm or entailment; the last two ask PROVIDER's model.")
@@ -26,23 +27,31 @@ def judges(
     limit: Annotated[
         int | None, typer.Option(min=2, help="Only the first pairs of the set, half of them good.")
     ] = None,
+    same: Annotated[
+        bool, typer.Option("--same-rows", help="Only the pairs that every judge of a set has scored.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Score a grader on a set, or show every score that is kept.
 
     With --set and --grader, pairs that are not scored yet are scored and kept; without, nothing is asked.
     """
-    from cookbook.eval.scores import score_files, shown
+    from cookbook.eval.scores import same_rows, score_files, shown
 
     if (eval_set is None) != (grader is None):
         raise ConfigError("say both --set and --grader to score pairs, or neither to see what is scored")
     files = [_score(eval_set, grader, limit)] if eval_set and grader else score_files()
+    only = same_rows(files) if same else {}
     if as_json:
         print_json(
-            [{"set": f.eval_set, "judge": f.judge, "cut": f.known.cut} | asdict(f.report()) for f in files]
+            [
+                {"set": f.eval_set, "judge": f.judge, "cut": f.known.cut}
+                | asdict(f.report(only.get(f.eval_set)))
+                for f in files
+            ]
         )
     else:
-        show_table([shown(file) for file in files])
+        show_table([shown(file, only.get(file.eval_set)) for file in files])
 
 
 def _score(eval_set: str, grader: str, limit: int | None) -> ScoreFile:

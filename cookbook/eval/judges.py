@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from cookbook import prompts
+from cookbook.chunkers import fixed_window
 from cookbook.errors import GRADER_FAILURES, ConfigError
 from cookbook.eval import statistics
 from cookbook.eval.outside import Asks, LabelledPair
@@ -127,7 +128,7 @@ def known(name: str, asks: Asks) -> Known:
 
 
 def open_judge(name: str, asks: Asks) -> Judge:
-    """A judge by name: ``cosine`` (MiniLM), ``critic`` (trained here), ``llm``, or for support ``entailment``. The
+    """A judge by name: ``cosine`` (MiniLM, the best window of a long passage), ``critic`` (trained here), ``llm``, or for support ``entailment``. The
     last two ask the model that PROVIDER names. ConfigError for another name."""
     known(name, asks)
     if name == "critic":
@@ -141,8 +142,15 @@ def open_judge(name: str, asks: Asks) -> Judge:
     if name == "cosine":
         from cookbook.embedders import MiniLM
 
-        grader = calibrated(MiniLM())
-        return Judge(f"cosine-{MiniLM.NAME}", lambda pair: by_relevance(grader, pair))
+        embedder = MiniLM()
+        grader = calibrated(embedder)
+
+        def best_window(pair: LabelledPair) -> float | None:
+            windows = fixed_window(pair.passage, 254, 64, tokenizer=embedder.tokenizer)
+            scores = [by_relevance(grader, replace(pair, passage=window.text)) for window in windows]
+            return max((score for score in scores if score is not None), default=None)
+
+        return Judge(f"cosine-{MiniLM.NAME}", best_window)
     from cookbook.providers import LLMClient
 
     client = LLMClient()

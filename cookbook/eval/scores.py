@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -62,9 +62,9 @@ class ScoreFile:
             )
         return found
 
-    def report(self) -> Report:
-        """The figures of this judge on this set."""
-        return report(self.read(), self.known.cut)
+    def report(self, only: Collection[str] | None = None) -> Report:
+        """The figures of this judge on this set, or on the pairs with these ids."""
+        return report([row for row in self.read() if only is None or row.id in only], self.known.cut)
 
     def add(self, judged: Judged) -> None:
         """Append one scored pair, with today's date, and see it on the disk."""
@@ -96,10 +96,19 @@ def score_files() -> list[ScoreFile]:
     return [ScoreFile(path) for path in sorted(folder().glob("*_*.csv"))]
 
 
-def shown(file: ScoreFile) -> dict[str, str | int | float]:
+def same_rows(files: Sequence[ScoreFile]) -> dict[str, set[str]]:
+    """For each set the ids of the pairs that every judge of it has scored: only there are figures compared."""
+    found: dict[str, set[str]] = {}
+    for file in files:
+        ids = {row.id for row in file.read()}
+        found[file.eval_set] = found.get(file.eval_set, ids) & ids
+    return found
+
+
+def shown(file: ScoreFile, only: Collection[str] | None = None) -> dict[str, str | int | float]:
     """A row of the table of judges. AUC one half is a coin, and so is accuracy; both with 95 % intervals.
     "a second" is how many passages, one by one."""
-    found = file.report()
+    found = file.report(only)
     return {
         "set": file.eval_set,
         "judge": file.judge,

@@ -48,6 +48,11 @@ class Schedule:
     bfloat16: bool = False
     checkpoint_every: int = 50
 
+    def slope(self, step: int, steps: int) -> float:
+        """The share of the rate at a step: up to 1 while warming up, then down to 0 in a straight line."""
+        warm = max(1, round(self.warm_up * steps))
+        return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
+
 
 @dataclass
 class Run:
@@ -152,15 +157,7 @@ def train(
     torch.manual_seed(schedule.seed)
     heads = [p for task in HEADS for p in network[task].parameters()]
     body = [p for p in network["encoder"].parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(
-        [{"params": body, "lr": schedule.rate}, {"params": heads, "lr": schedule.head_rate}],
-        weight_decay=0.01,
-    )
-    warm = max(1, round(schedule.warm_up * len(plan)))
-    slope = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm))),
-    )
+    optimizer = torch.optim.AdamW([{"params": body}, {"params": heads}], weight_decay=0.01)
     run = Run(steps=len(plan))
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=True)
@@ -168,20 +165,20 @@ def train(
             raise ConfigError(f"{checkpoint} is a checkpoint of another schedule; delete it to start again")
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
-        slope.load_state_dict(state["slope"])
         torch.set_rng_state(state["random"])
         run = Run(**state["run"])
     network.train()
     started, before, recent = time.monotonic(), run.seconds, []
     last = len(plan) if stop_after is None else min(len(plan), run.step + stop_after)
     for batch in plan[run.step : last]:
+        for group, rate in zip(optimizer.param_groups, (schedule.rate, schedule.head_rate), strict=True):
+            group["lr"] = rate * schedule.slope(run.step, len(plan))
         with torch.autocast("cpu", torch.bfloat16, enabled=schedule.bfloat16):
             loss = loss_of(network, batch)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(body + heads, 1.0)
         optimizer.step()
-        slope.step()
         run.step += 1
         run.seconds = before + time.monotonic() - started
         recent.append(loss.item())
@@ -190,18 +187,17 @@ def train(
             recent.clear()
             told(run)
         if run.step % schedule.checkpoint_every == 0 or run.step == last:
-            _save(checkpoint, network, optimizer, slope, schedule, run)
+            _save(checkpoint, network, optimizer, schedule, run)
     network.eval()
     return run
 
 
-def _save(path: Path, network: Any, optimizer: Any, slope: Any, schedule: Schedule, run: Run) -> None:
+def _save(path: Path, network: Any, optimizer: Any, schedule: Schedule, run: Run) -> None:
     torch = torch_module()
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {
         "network": network.state_dict(),
         "optimizer": optimizer.state_dict(),
-        "slope": {k: v for k, v in slope.state_dict().items() if k != "lr_lambdas"},
         "random": torch.get_rng_state(),
         "schedule": asdict(schedule),
         "run": asdict(run),
