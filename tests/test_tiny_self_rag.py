@@ -1,7 +1,9 @@
 """The tiny Self-RAG: how it reads, what it may say, how it is trained and stored. On small random networks; the committed
 weights have tests of their own at the end."""
 
+import hashlib
 import math
+from random import Random
 
 import pytest
 from test_tokens import hit
@@ -9,12 +11,15 @@ from test_tokens import hit
 from cookbook.errors import ConfigError, ContextOverflow, WeightsError
 from cookbook.reflect.tokens import score, short_form
 from cookbook.reflect.tokens.tiny import (
+    NAME,
     REPLIES,
+    WEIGHTS,
     Reading,
     TinySelfRAG,
     load_tiny,
     new_network,
     new_tokenizer,
+    read_card,
     visible,
 )
 from cookbook.reflect.tokens.vocabulary import (
@@ -27,8 +32,22 @@ from cookbook.reflect.tokens.vocabulary import (
     instruction,
     with_passage,
 )
-from cookbook.training.sequences import FULLY, NOT, RELEVANT, U2, U5, Branch, Sheet, training_sheets
+from cookbook.training.sequences import (
+    FULLY,
+    NOT,
+    RELEVANT,
+    U2,
+    U5,
+    Branch,
+    Case,
+    Sheet,
+    Sheets,
+    Text,
+    held_out_sheets,
+    training_sheets,
+)
 from cookbook.training.tiny import WORD_WEIGHT, Batch, Schedule, encode, train
+from cookbook.training.tiny_scores import GROUPS, confusion, judge
 
 torch = pytest.importorskip("torch", reason="needs the local extra")
 
@@ -200,7 +219,7 @@ def test_what_is_taught_is_every_token_and_only_the_words_of_the_answer(model):
     taught = [
         (owner, names[target])
         for owner, target, weight in zip(found.owners, found.targets, found.weights, strict=True)
-        if weight == 1
+        if weight >= 1
     ]
     assert taught == [(0, RELEVANT), (1, FULLY), (1, U5), (2, NOT), (2, U5), (3, FULLY), (3, U2)]
     words = [
@@ -232,7 +251,25 @@ def test_padding_changes_nothing(model):
     assert torch.allclose(alone[0], padded[-1], atol=1e-4)
 
 
-def test_a_run_that_was_broken_off_ends_as_one_that_was_not(tmp_path):
+@pytest.fixture
+def few_sheets(monkeypatch):
+    """Sheets on one made-up passage in the place of those on the corpora."""
+    case = Case(
+        "How long?",
+        Text(("Trials",), tuple(SAID), "made/up"),
+        0,
+        (Text(("B",), ("Ask us.", "No."), "b"),),
+        "made/up",
+    )
+
+    def drawn(n, seed):
+        sheets = Sheets(Random(seed))
+        return (sheets.draw(case) if k % 4 else sheets.talk() for k in range(n))
+
+    monkeypatch.setattr("cookbook.training.tiny.training_sheets", drawn)
+
+
+def test_a_run_that_was_broken_off_ends_as_one_that_was_not(tmp_path, few_sheets):
     schedule = Schedule(sheets=20, batch=2, rate=1e-2, seed=3)
     whole = tiny()
     curve = train(whole, schedule)
@@ -256,7 +293,7 @@ def test_a_run_that_was_broken_off_ends_as_one_that_was_not(tmp_path):
         train(tiny(), Schedule(sheets=20, batch=2, seed=4), checkpoint=tmp_path / "state.pt")
 
 
-def test_it_learns():
+def test_it_learns(few_sheets):
     curve = train(tiny(), Schedule(sheets=120, batch=6, rate=1e-2))
     assert sum(curve[-3:]) < 0.5 * sum(curve[:3])
 
@@ -302,8 +339,40 @@ def test_a_folder_without_a_card_is_said_to_be(tmp_path):
 
 
 def test_sheets_of_the_full_schedule_fit_its_window():
-    tokenizer = load_tiny().tokenizer
-    model = TinySelfRAG(tiny().network, tokenizer)
-    for sheet in training_sheets(200):
-        assert max(encode(model, sheet).positions) < 511
-        assert encode(model, sheet).weights[-1] == 1
+    model = load_tiny()
+    for sheet in training_sheets(150):
+        found = encode(model, sheet)
+        assert max(found.positions) < 511
+        assert found.weights[-1] == 1
+        assert model.tokenizer.token_to_id("[UNK]") not in found.ids
+
+
+def test_the_committed_model_is_the_one_of_its_card():
+    card = read_card()
+    weights = (WEIGHTS / f"{NAME}.safetensors").read_bytes()
+    assert hashlib.sha256(weights).hexdigest() == card["sha256"]
+    assert card["sha256"][:8] in load_tiny().describe()
+    assert len(weights) < 20_000_000
+    assert len(card["curve"]) == card["schedule"]["sheets"] // card["schedule"]["batch"]
+
+
+def test_it_beats_chance_on_all_four_tokens():
+    for group in GROUPS:
+        scored = read_card()["scores"][group]
+        value, low, _ = scored["balanced accuracy"]
+        recalls = [row[n] / sum(row) for n, row in enumerate(scored["confusion"])]
+        assert value == pytest.approx(sum(recalls) / len(recalls), abs=1e-3)
+        assert low > scored["chance"]
+
+
+def test_the_scores_of_the_card_are_those_of_the_weights():
+    """A part of the held-out sheets, judged again: nearly every token is as the card counted it."""
+    judged = judge(load_tiny(), held_out_sheets()[:40])
+    for group in GROUPS:
+        matrix = confusion(judged, group)
+        whole = read_card()["scores"][group]["confusion"]
+        assert all(
+            part <= count
+            for row, line in zip(matrix, whole, strict=True)
+            for part, count in zip(row, line, strict=True)
+        )

@@ -47,7 +47,12 @@ def critic(
 
 @app.command()
 @command
-def tiny(as_json: JsonFlag = False) -> None:
+def tiny(
+    bfloat16: Annotated[
+        bool, typer.Option("--bfloat16", help="Faster on processors that compute in it (AMX).")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Train the tiny Self-RAG of token_selfrag, and write cookbook/weights/tiny_self_rag.*.
 
     Broken off and run again, it goes on from its last checkpoint in the cache.
@@ -55,7 +60,7 @@ def tiny(as_json: JsonFlag = False) -> None:
     from cookbook.training.tiny import Schedule, make_tiny
     from cookbook.training.tiny_scores import GROUPS
 
-    schedule = Schedule()
+    schedule = Schedule(bfloat16=bfloat16)
     with counting(schedule.steps) as done:
         card = make_tiny(schedule, done=done)
     if as_json:
