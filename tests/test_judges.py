@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -202,6 +203,16 @@ def test_a_broken_off_run_goes_on_where_it_stopped(kept):
     before, asked[:] = list(asked), []
     assert len(score("begin", judge)) == 4
     assert (before, asked) == (["id0", "id1"], ["id2", "id3"])
+
+
+def test_judges_are_compared_on_the_pairs_that_both_have_scored(kept):
+    judge, _ = kept
+    score("begin", judge)
+    score("begin", replace(judge, name="cosine-made-up"), limit=3)
+    both = score_files()
+    assert scores.same_rows(both) == {"begin": {"id0", "id1", "id2"}}
+    figures = [file.report(scores.same_rows(both)["begin"]) for file in both]
+    assert [found.pairs for found in figures] == [3, 3]
 
 
 def test_texts_of_others_are_never_recorded(kept, monkeypatch):
