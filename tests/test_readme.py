@@ -7,6 +7,7 @@ import sys
 from typer.main import get_command
 
 from cookbook.cli import app
+from cookbook.eval.timing import load_timings, ratios
 from cookbook.notebooks import listed
 from cookbook.paths import ROOT
 
@@ -30,6 +31,13 @@ def test_the_table_of_notebooks_is_true():
     there = [(f"{book.name[:2]} {book.title}", book.name, str(book.minutes)) for book in numbered]
     # The table may shorten a title at its colon.
     assert rows == [(title.split(":")[0], name, minutes) for title, name, minutes in there]
+
+
+def test_the_ratios_of_time_are_those_of_the_kept_benchmark():
+    base, *others = ratios(load_timings(ROOT / "recordings" / "bench_larkspur.json"), "vanilla")
+    assert f"on {base['questions']} questions" in README
+    for row in others:
+        assert f"{row['of vanilla']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" in README, row["system"]
 
 
 def test_the_commands_exist():
