@@ -82,6 +82,13 @@ def test_ask_says_first_what_it_runs_on(writer: str):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
+def test_a_system_with_a_model_of_its_own_says_which(writer: str):
+    first, _, status = run("ask", QUESTION, "--system", "token_selfrag").stdout.splitlines()[:3]
+    assert first.startswith("token_selfrag with its own tiny Self-RAG (committed weights), embedder scripted")
+    assert first.endswith(": token_selfrag brings its own model, whatever PROVIDER is")
+    assert status.startswith(("ANSWERED from passages", "REFUSED: "))
+
+
 def passages_of_larkspur() -> int:
     return assemble.parts_for(needs_model=False).retriever.store.count()
 
@@ -315,7 +322,10 @@ def test_systems():
     assert first.split() == ["calls", "at", "most,", "with", "k", "=", "5"]
     assert [line.split()[0] for line in lines] == list(REGISTRY)
     found = json.loads(run("systems", "--json").stdout)
-    assert [system["name"] for system in found if not system["needs_model"]] == ["extractive"]
+    assert [system["name"] for system in found if not system["needs_model"]] == [
+        "extractive",
+        "token_selfrag",
+    ]
     graph = next(system for system in found if system["name"] == "handbook_graph")
     assert (graph["most_calls"], graph["supersteps"]) == (31, 23)
     (larger,) = (

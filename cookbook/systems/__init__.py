@@ -58,6 +58,12 @@ REGISTRY = {
         "cookbook.systems.lean:Lean",
         "an encoder grades, the few kept passages are written from, one check for support and usefulness",
     ),
+    "token_selfrag": Entry(
+        "cookbook.systems.token_selfrag:TokenSelfRAG",
+        "a tiny model trained here emits the paper's reflection tokens; quotes the best sentence or refuses",
+        needs_model=False,
+        own_model="its own tiny Self-RAG (committed weights)",
+    ),
 }
 
 
