@@ -19,7 +19,7 @@ from cookbook.providers.scripted import scripted_table
 from cookbook.schema import Chunk
 
 CARD = CorpusCard("the documents in garden", "", ())
-FILLER = " ".join(["and so on"] * 8)
+FILLER = "The garden lies by the river. " * 12
 WATER = f"The rain tank holds 4,000 litres.\nA full tank lasts\nnine days without rain. {FILLER}"
 HENS = f"Hens are not allowed, because the foxes come for them. {FILLER}"
 
