@@ -176,7 +176,9 @@ def test_field_case_E06_numbers_and_negation(claim, label):
 
 def test_field_case_E06_a_unit_is_seen_by_the_guard_and_not_by_the_critic():
     claim = "Invoices can be downloaded for 7 days."
-    assert load_critic().judge(INVOICES, claim).label == "entail"  # wrong; eight in a thousand pairs were about a unit
+    assert (
+        load_critic().judge(INVOICES, claim).label == "entail"
+    )  # wrong; eight in a thousand pairs were about a unit
     assert critic_support().check("How long?", claim, [hit(INVOICES)]).label is Support.NONE
 
 
