@@ -99,8 +99,8 @@ def batches(found: Sequence[Example], tokens: int, rng: Random) -> list[list[Exa
     return made
 
 
-def from_minilm() -> tuple[Any, Any]:
-    """MiniLM's encoder with fresh heads, its word embeddings frozen, and its tokenizer.
+def from_minilm(seed: int = 0) -> tuple[Any, Any]:
+    """MiniLM's encoder with fresh heads drawn from the seed, its word embeddings frozen, and its tokenizer.
 
     WeightsError when MiniLM is not here: ``cookbook models fetch all-minilm-l6-v2``.
     """
@@ -112,10 +112,10 @@ def from_minilm() -> tuple[Any, Any]:
 
     folder = weights_path(START)
     config = BertConfig.from_pretrained(folder)
+    torch.manual_seed(seed)
     network = build_network({name: getattr(config, name) for name in SIZES})
     network["encoder"].load_state_dict(load_file(folder / "model.safetensors"), strict=False)
     network["encoder"].embeddings.word_embeddings.weight.requires_grad_(False)
-    torch.nn.Module.train(network)
     return network, build_tokenizer((folder / "vocab.txt").read_text("utf-8").splitlines())
 
 

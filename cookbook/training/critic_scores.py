@@ -80,7 +80,7 @@ def make_critic(
     """The full run: pairs, training, calibration, then judged as it is stored. Writes weights, vocabulary and card."""
     schedule = schedule or Schedule()
     training, held = split(make_pairs(schedule.seed, size=schedule.size))
-    network, tokenizer = from_minilm()
+    network, tokenizer = from_minilm(schedule.seed)
     found = examples(training, tokenizer)
     run = train(network, found, schedule, paths.cache_dir() / "training" / f"{NAME}.pt", told=told)
     return store_critic(network, tokenizer, schedule, run, training, held, folder)
