@@ -91,7 +91,8 @@ def test_usefulness_says_how_much_of_the_question_is_answered():
 @pytest.mark.parametrize(("way", "title"), [("without", "Plans > Trials"), ("elsewhere", "Plans > Invoices")])
 def test_a_passage_without_the_answer_is_irrelevant_whatever_it_is_about(way, title):
     found = drawn(way)
-    assert sum(shown(sheet).startswith(title) for sheet in found) > 0.9 * len(found)
+    # a cut that leaves nothing beside the answer, some fifth of them here, takes another passage
+    assert sum(shown(sheet).startswith(title) for sheet in found) > 0.7 * len(found)
     for sheet in found:
         assert sheet.first == IRRELEVANT
         assert TEXT.said[0] not in shown(sheet)
