@@ -81,7 +81,7 @@ def test_a_miss_names_the_text_and_the_way_to_go_live() -> None:
         RecordedEmbedder().embed(["What  is the\nrefund window for people who pay by the year, and why?"])
     assert str(caught.value) == (
         "no vector of all-minilm-l6-v2 is recorded for 'What is the refund window for people who pay by t…'; "
-        "to go live: cookbook models fetch all-minilm-l6-v2, then get_embedder('all-minilm-l6-v2') or PROVIDER=local"
+        "to go live: cookbook models fetch all-minilm-l6-v2, then PROVIDER=local, or get_embedder('all-minilm-l6-v2') in Python"
     )
 
 

@@ -41,8 +41,13 @@ def choose(system: str | None, embedder: str | None = None) -> Choice:
     from cookbook.systems import entry
 
     if system is not None and not (found := entry(system)).needs_model:
-        why = "brings its own model, whatever PROVIDER is" if found.own_model else "uses no model"
-        return Choice(system, None, f"{system} {why}", embedder)
+        why = (
+            f"{system} {'brings its own model, whatever PROVIDER is' if found.own_model else 'uses no model'}"
+        )
+        replayed = None if embedder or os.environ.get("PROVIDER") else _recorded_vectors()
+        if replayed:
+            why += f"; the weights of {EMBEDDER} are not here, so only recorded questions can be asked"
+        return Choice(system, None, why, embedder or replayed)
     if provider := os.environ.get("PROVIDER"):
         client = LLMClient()
         client.require_key()

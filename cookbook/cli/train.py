@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True, help="Train the small models that come w
 @app.command()
 @command
 def critic(
-    size: Annotated[float, typer.Option(help="The share of the pairs to train on.")] = 1.0,
+    size: Annotated[float, typer.Option(min=0.01, max=1.0, help="The share of the pairs to train on.")] = 1.0,
     seed: Annotated[int, typer.Option(help="What pairs, batches and heads are drawn from.")] = 0,
     bfloat16: Annotated[
         bool, typer.Option("--bfloat16", help="Half the time on processors that compute in it (AMX).")

@@ -221,7 +221,7 @@ class RecordingTokenizer:
 
 def _go_live(name: str) -> str:
     return (
-        f"to go live: cookbook models fetch {name}, then get_embedder({name!r}) or PROVIDER=local"
+        f"to go live: cookbook models fetch {name}, then PROVIDER=local, or get_embedder({name!r}) in Python"
         if name == MiniLM.NAME
         else f"to go live: get_embedder({name!r})"
     )
