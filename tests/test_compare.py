@@ -197,6 +197,21 @@ def test_of_two_that_are_equal_the_cheaper_comes_first(comparing):
     assert comparing(vanilla=dear, extractive=perfect).ranking[:2] == ["extractive", "vanilla"]
 
 
+def test_calls_and_seconds_have_one_decimal_in_every_form(comparing):
+    """Three calls on one row of twelve and one on the others: 1.1666..., and no form may add digits to 1.2."""
+
+    def uneven(question: str):
+        found = perfect(question)
+        found.trace.steps[1].calls = 3 if question[0] == "a" else 1
+        return found
+
+    found = comparing(vanilla=uneven)
+    [line] = [line for line in scoreboard(found).rows if line["system"] == "vanilla"]
+    assert (line["calls"], line["seconds"]) == ("1.2", "1.0")
+    assert "| 1.2 | 1.0 | 12 of 12 |" in readme_block(found)
+    assert "<td>1.2</td><td>1.0</td>" in page(found)
+
+
 def test_one_that_is_no_better_than_a_dummy_is_named(comparing):
     found = comparing(vanilla=lambda question: answer(question, "", Status.REFUSED), extractive=perfect)
     assert found.no_better_than_dummies == ["vanilla"]

@@ -90,6 +90,8 @@ def test_no_difference_is_said_in_words():
     assert found.percent.startswith("+0 points [")
     assert str(Difference(0.121, 0.02, 0.218, 9)) == "+0.12 [+0.02, +0.22]"
     assert Difference(0.121, 0.02, 0.218, 9).percent == "+12 points [+2, +22]"
+    assert Difference(-0.004, -0.2, 0.1, 9).percent == "+0 points [-20, +10], no difference seen"
+    assert str(Difference(-0.004, -0.2, -0.001, 9)) == "+0.00 [-0.20, +0.00]"
 
 
 def test_how_figures_are_written():

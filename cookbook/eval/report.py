@@ -60,8 +60,6 @@ def scoreboard(comparison: Comparison) -> Table:
     """The systems in order, dummies among them."""
     rows = []
     for name in comparison.ranking:
-        seconds = comparison.estimate("seconds", name)
-        calls = comparison.estimate("calls", name)
         rows.append(
             {
                 "system": name,
@@ -69,8 +67,8 @@ def scoreboard(comparison: Comparison) -> Table:
                     metric: BY_NAME[metric].written(comparison.estimate(metric, name))
                     for metric in (HEADLINE.name, "answered right", "refused rightly")
                 },
-                "calls": round(calls.value, 1) if calls else None,
-                "seconds": round(seconds.value, 1) if seconds else None,
+                "calls": _one_decimal(comparison.estimate("calls", name)),
+                "seconds": _one_decimal(comparison.estimate("seconds", name)),
                 "ended": str(comparison.coverage(name)),
             }
         )
@@ -87,6 +85,11 @@ def scoreboard(comparison: Comparison) -> Table:
     if level := comparison.no_better_than_dummies:
         note += f" No better than a dummy here: {', '.join(level)}."
     return Table("Scoreboard, with 95 % intervals", rows, note)
+
+
+def _one_decimal(estimate: Estimate | None) -> str:
+    """A mean as text, so that no table adds digits to it."""
+    return f"{estimate.value:.1f}" if estimate else "-"
 
 
 def _unranked(comparison: Comparison) -> str:

@@ -49,7 +49,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Difference(Estimate):
-    """How much more the first has than the second, on the same ``n`` rows."""
+    """How much more the first has than the second, on the same ``n`` rows.
+
+    What rounds to zero is written without a minus: there is no direction to tell.
+    """
 
     @property
     def seen(self) -> bool:
@@ -63,7 +66,9 @@ class Difference(Estimate):
     @property
     def percent(self) -> str:
         """``+12 points [+2, +22]``, between two shares."""
-        return f"{100 * self.value:+.0f} points [{100 * self.low:+.0f}, {100 * self.high:+.0f}]{self._seen}"
+        return (
+            f"{100 * self.value:+z.0f} points [{100 * self.low:+z.0f}, {100 * self.high:+z.0f}]{self._seen}"
+        )
 
     @property
     def _seen(self) -> str:
@@ -75,7 +80,7 @@ Kind = TypeVar("Kind", bound=Estimate)
 
 def _written(estimate: Estimate, sign: str) -> str:
     largest = max(abs(estimate.value), abs(estimate.low), abs(estimate.high))
-    form = f"{sign},.{2 if largest < 10 else 1 if largest < 100 else 0}f"
+    form = f"{sign}z,.{2 if largest < 10 else 1 if largest < 100 else 0}f"
     return f"{estimate.value:{form}} [{estimate.low:{form}}, {estimate.high:{form}}]"
 
 
