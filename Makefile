@@ -61,7 +61,7 @@ record: env ## ask the real model what the notebooks need and no recording has (
 train-critic: env ## train the critic of relevance and support again (half an hour on two cores)
 	$(BIN)/cookbook train critic
 
-train-tiny: env ## train the tiny Self-RAG with reflection tokens again (minutes on two idle cores)
+train-tiny: env ## train the tiny Self-RAG with reflection tokens again (twenty minutes and more on two cores)
 	$(BIN)/cookbook train tiny
 
 lock: ## resolve the newest allowed versions into requirements.lock
