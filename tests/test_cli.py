@@ -664,7 +664,8 @@ def test_a_screen_that_knows_ascii_only():
 @pytest.mark.skipif(os.name == "nt", reason="signals work in another way there")
 def test_ctrl_c_in_a_real_process():
     code = (
-        "import time, cookbook.systems, cookbook.cli.systems as s, sys;"
+        "import signal, time, cookbook.systems, cookbook.cli.systems as s, sys;"
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"  # a job in the background inherits it ignored
         "cookbook.systems.REGISTRY = type('Slow', (dict,), {'items': lambda _: (print('go', flush=True), time.sleep(30))})();"
         "sys.argv = ['cookbook', 'systems', '--json']; from cookbook.cli import main; main()"
     )
