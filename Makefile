@@ -58,11 +58,11 @@ labs: env ## make both notebooks of each family of labs from its source, and exe
 record: env ## ask the real model what the notebooks need and no recording has (hours on a laptop)
 	for name in $(notdir $(wildcard notebooks/*.ipynb)); do $(BIN)/cookbook record --notebook $$name; done
 
-train-critic: env ## train the critic of relevance and support again (half an hour on two cores)
-	$(BIN)/cookbook train critic
+train-critic: env ## train the critic of relevance and support again (with --bfloat16, for AMX: 21 minutes)
+	$(BIN)/cookbook train critic --bfloat16
 
-train-tiny: env ## train the tiny Self-RAG with reflection tokens again (twenty minutes and more on two cores)
-	$(BIN)/cookbook train tiny
+train-tiny: env ## train the tiny Self-RAG with reflection tokens again (with --bfloat16, for AMX: 21 minutes)
+	$(BIN)/cookbook train tiny --bfloat16
 
 lock: ## resolve the newest allowed versions into requirements.lock
 	rm -rf .build/lock && $(PYTHON) -m venv .build/lock

@@ -16,7 +16,7 @@ from cookbook.reflect.claims import with_question
 from cookbook.reflect.critic import Critic, critic_card, critic_relevance, critic_support, load_critic
 from cookbook.reflect.critic.judge import WEIGHTS
 from cookbook.reflect.critic.network import MOST_TOKENS, OUTCOMES, build_network, build_tokenizer
-from cookbook.reflect.tokens.quantised import read_weights, write_weights
+from cookbook.reflect.quantised import read_weights, write_weights
 from cookbook.schema import Chunk, Hit, Relevance, ScoreKind, Support
 
 SIZES = {

@@ -310,7 +310,7 @@ def test_the_learning_rate_rises_and_falls():
 
 
 def test_weights_come_back_to_within_a_step_of_their_scale(tmp_path):
-    from cookbook.reflect.tokens.quantised import read_weights, write_weights
+    from cookbook.reflect.quantised import read_weights, write_weights
 
     source, target = tiny(0).network, tiny(1).network
     write_weights(source, tmp_path / "w.safetensors")
@@ -324,7 +324,7 @@ def test_weights_come_back_to_within_a_step_of_their_scale(tmp_path):
 
 @pytest.mark.parametrize("data", [None, b"", b"no weights"])
 def test_damaged_weights_are_said_to_be(data, tmp_path):
-    from cookbook.reflect.tokens.quantised import read_weights
+    from cookbook.reflect.quantised import read_weights
 
     path = tmp_path / "w.safetensors"
     if data is not None:
@@ -334,7 +334,7 @@ def test_damaged_weights_are_said_to_be(data, tmp_path):
 
 
 def test_a_folder_without_a_card_is_said_to_be(tmp_path):
-    with pytest.raises(WeightsError, match="cookbook train tiny"):
+    with pytest.raises(WeightsError, match="make train-tiny"):
         load_tiny(tmp_path)
 
 

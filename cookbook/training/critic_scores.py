@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from cookbook import paths
 from cookbook.eval import statistics
 from cookbook.providers.recording import machine
-from cookbook.reflect.critic.judge import NAME, WEIGHTS, Critic
+from cookbook.reflect.critic.judge import NAME, Critic
 from cookbook.reflect.critic.network import OUTCOMES as HEADS
 from cookbook.reflect.critic.network import Task
+from cookbook.reflect.quantised import WEIGHTS
 from cookbook.training.critic import SIZES, START, Run, Schedule, examples, from_minilm, train
 from cookbook.training.pairs import OUTCOMES, Pair, counts, make_pairs, split
 
@@ -96,7 +97,7 @@ def store_critic(
     folder: Path,
 ) -> dict[str, Any]:
     """Write the weights in 8 bits, and the vocabulary; calibrate and judge what was written; write and give the card."""
-    from cookbook.reflect.tokens.quantised import read_weights, write_weights
+    from cookbook.reflect.quantised import read_weights, write_weights
 
     folder.mkdir(parents=True, exist_ok=True)
     stored = folder / f"{NAME}.safetensors"

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from cookbook import paths
 from cookbook.errors import ConfigError
+from cookbook.reflect.quantised import WEIGHTS
 from cookbook.reflect.tokens.tiny import (
     NAME,
-    WEIGHTS,
     WINDOW,
     TinySelfRAG,
     new_network,
@@ -279,7 +279,7 @@ def make_tiny(
     schedule: Schedule | None = None, folder: Path = WEIGHTS, done: Callable[[str], None] = lambda word: None
 ) -> dict[str, Any]:
     """The full run: train, store in 8 bits, judge what was stored. Writes weights, vocabulary and card; gives the card."""
-    from cookbook.reflect.tokens.quantised import read_weights, write_weights
+    from cookbook.reflect.quantised import read_weights, write_weights
     from cookbook.training.tiny_scores import scores
 
     schedule = schedule or Schedule()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cookbook.errors import ConfigError, WeightsError
+from cookbook.errors import ConfigError
 from cookbook.reflect.calibrate import Sigmoid
 from cookbook.reflect.critic.network import (
     MOST_TOKENS,
@@ -23,6 +22,7 @@ from cookbook.reflect.critic.network import (
     torch_module,
 )
 from cookbook.reflect.entailment import Entailment
+from cookbook.reflect.quantised import WEIGHTS, read_card, read_pieces, read_weights
 from cookbook.schema import ScoreKind
 
 NAME = "critic"
@@ -108,18 +108,10 @@ class Critic:
 
 # ---------------------------------------------------------------- the one that comes with the cookbook
 
-WEIGHTS = Path(__file__).parents[2] / "weights"
-
 
 def critic_card(folder: Path = WEIGHTS) -> dict[str, Any]:
     """How the critic was made and what it reached: command, seed, sizes, data, loss curve, calibration, speed."""
-    try:
-        card: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise WeightsError(
-            f"the card of the critic cannot be read ({error}); restore it or run: make train-critic"
-        ) from error
-    return card
+    return read_card(folder, NAME, "make train-critic")
 
 
 @cache
@@ -129,15 +121,8 @@ def load_critic(folder: Path = WEIGHTS) -> Critic:
     ConfigError without torch, WeightsError when a file is missing or damaged.
     """
     torch_module()
-    from cookbook.reflect.tokens.quantised import read_weights
-
     card = critic_card(folder)
-    try:
-        pieces = (folder / f"{NAME}.vocab.txt").read_text("utf-8").splitlines()
-    except OSError as error:
-        raise WeightsError(
-            "the vocabulary of the critic is missing; restore it or run: make train-critic"
-        ) from error
+    pieces = read_pieces(folder, NAME, "make train-critic")
     network = build_network(card["sizes"])
     read_weights(network, folder / f"{NAME}.safetensors")
     return Critic(network, build_tokenizer(pieces), card["temperatures"])

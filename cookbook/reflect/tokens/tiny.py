@@ -11,7 +11,6 @@ Made by ``cookbook train tiny`` (``cookbook/training/tiny.py``). Taught in noteb
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,7 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cookbook.baselines import sentences_of
-from cookbook.errors import ConfigError, ContextOverflow, WeightsError
+from cookbook.errors import ConfigError, ContextOverflow
+from cookbook.reflect import quantised
+from cookbook.reflect.quantised import WEIGHTS
 from cookbook.reflect.tokens.model import Continuation, Token
 from cookbook.reflect.tokens.score import expected
 from cookbook.reflect.tokens.vocabulary import (
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 REPLIES = ("Hello! How can I help?", "You are welcome.", "I can only quote documents.")
 """What it may say without a passage. The last one is of no use to anybody, and was labelled so."""
 
-WEIGHTS = Path(__file__).parents[2] / "weights"
 NAME = "tiny_self_rag"
 WINDOW = 512
 """Word pieces that a prompt and one continuation may have together."""
@@ -205,28 +205,15 @@ def new_network(vocabulary: int, sizes: Mapping[str, int]) -> Any:
 
 def read_card(folder: Path = WEIGHTS) -> dict[str, Any]:
     """How the weights were made and what they reached: command, seed, sizes, loss curve, scores."""
-    try:
-        found: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise WeightsError(
-            f"the card of {NAME} cannot be read; make it again: cookbook train tiny ({error})"
-        ) from error
-    return found
+    return quantised.read_card(folder, NAME, "make train-tiny")
 
 
 @cache
 def load_tiny(folder: Path = WEIGHTS) -> TinySelfRAG:
     """The committed model, about a second. WeightsError when a file is missing or damaged."""
-    from cookbook.reflect.tokens.quantised import read_weights
-
     card = read_card(folder)
-    try:
-        pieces = (folder / f"{NAME}.vocab.txt").read_text("utf-8").rstrip("\n").split("\n")
-    except OSError as error:
-        raise WeightsError(
-            f"the vocabulary of {NAME} is missing; make it again: cookbook train tiny"
-        ) from error
+    pieces = quantised.read_pieces(folder, NAME, "make train-tiny")
     tokenizer = new_tokenizer(pieces)
     network = new_network(tokenizer.get_vocab_size(), card["sizes"])
-    digest = read_weights(network, folder / f"{NAME}.safetensors")
+    digest = quantised.read_weights(network, folder / f"{NAME}.safetensors")
     return TinySelfRAG(network, tokenizer, f"tiny Self-RAG, trained here (weights {digest[:8]}…)")

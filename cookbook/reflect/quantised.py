@@ -1,14 +1,40 @@
-"""Weights in 8 bits, so that a model fits into a repository: a scale for each row, whole numbers from -127 to 127."""
+"""Small models as files that fit into a repository: weights in 8 bits, a scale for each row, and what stands beside.
+
+A model is three files of one name: ``.safetensors``, ``.vocab.txt`` with a word piece on each line, and ``.json``, its
+card.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
 from cookbook.errors import WeightsError
 
 SCALE = ".scale"
+WEIGHTS = Path(__file__).parents[1] / "weights"
+"""Where the models are that come with the cookbook."""
+
+
+def read_card(folder: Path, name: str, command: str) -> dict[str, Any]:
+    """How a model was made and what it reached. WeightsError, naming the ``command`` that makes it again."""
+    try:
+        card: dict[str, Any] = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise WeightsError(
+            f"the card of {name} cannot be read ({error}); restore it or run: {command}"
+        ) from error
+    return card
+
+
+def read_pieces(folder: Path, name: str, command: str) -> list[str]:
+    """The word pieces of a model, in the order of their numbers. WeightsError when the file is missing."""
+    try:
+        return (folder / f"{name}.vocab.txt").read_text("utf-8").rstrip("\n").split("\n")
+    except OSError as error:
+        raise WeightsError(f"the vocabulary of {name} is missing; restore it or run: {command}") from error
 
 
 def write_weights(network: Any, path: Path) -> None:
