@@ -510,6 +510,7 @@ def test_record_verify_fails_below_95_of_100(wrong: int, code: int, monkeypatch)
     assert lines[1] == "  000000000000: recorded 'yes', now 'no'"
     found = json.loads(run("record", "--verify", "20", "--json").stdout)
     assert (found["verified"], len(found["differences"])) == (20, wrong)
+    assert found["recorded_by_another_build"] == []
 
 
 def test_record_verify_without_recordings(monkeypatch):

@@ -96,6 +96,7 @@ def test_a_recorded_decision_replays_exactly(tmp_path, monkeypatch):
     assert LLMClient(f"replay/{MODEL}").decide(PROMPT, YES_NO) == live
     (entry,) = map(json.loads, (tmp_path / "live.jsonl").read_text().splitlines())
     assert entry["weights"].startswith("b179c952")
+    assert entry["engine"].startswith("xllamacpp 20")
     assert recording.verify(1).agreed == 1
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from fake_provider import KEY, completion
@@ -9,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from cookbook import paths
 from cookbook.errors import BudgetExhausted, ConfigError, WeightsError
-from cookbook.providers import LLMClient, models, recording
+from cookbook.providers import LLMClient, local, models, recording
 from cookbook.providers.call import Call, Reply
 from cookbook.providers.meter import Budget, Meter, metered
 from cookbook.providers.names import resolve
@@ -146,6 +147,7 @@ def test_only_weights_with_the_published_hash_are_named_and_they_are_hashed_once
         raise WeightsError(f"{name} has another SHA-256")
 
     recording._verify_once.cache_clear()
+    monkeypatch.setattr(local, "build", lambda: "llama.cpp AVX2")
     monkeypatch.setattr(models, "verify", wrong)
     with pytest.raises(WeightsError, match="smollm2-135m has another"):
         recorder.save(call, reply)
@@ -157,3 +159,25 @@ def test_only_weights_with_the_published_hash_are_named_and_they_are_hashed_once
     recording._verify_once.cache_clear()
     assert hashed == ["smollm2-135m"]
     assert {entry["weights"][:8] for entry in entries(folder)} == {"b179c952"}
+    assert {entry["engine"] for entry in entries(folder)} == {"llama.cpp AVX2"}
+
+
+def test_what_another_build_of_the_engine_recorded_is_asked_only_where_there_is_nothing_else(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(models, "verify", lambda name: None)
+    said = partial(
+        Reply, finish_reason="stop", prompt_tokens=11, completion_tokens=3, model="local/smollm2-135m"
+    )
+    monkeypatch.setattr(recording.gateway, "send", lambda target, call, *, timeout: said("Yes."))
+    recorder = recording.Recorder("demo", resolve("local/smollm2-135m"))
+    for seed, (build, text) in enumerate((("AVX2", "Yes."), ("AMX", "No."), ("AMX", "No."))):
+        monkeypatch.setattr(local, "build", lambda build=build: build)
+        recorder.save(Call("local/smollm2-135m", tuple(PROMPT), 9, seed=seed), said(text))
+
+    monkeypatch.setattr(local, "build", lambda: "AVX2")
+    assert str(recording.verify(9)) == "1 of 1 recorded replies came back the same"
+    monkeypatch.setattr(local, "build", lambda: "NEON")
+    assert str(recording.verify(9)) == (
+        "1 of 3 recorded replies came back the same; recorded by another build, AMX and AVX2"
+    )

@@ -55,6 +55,7 @@ def record(
         found = _verify(verify)
         agreed = found.agreed / found.asked
         report |= {"verified": found.asked, "differences": [asdict(d) for d in found.differences]}
+        report["recorded_by_another_build"] = list(found.elsewhere)
         print(str(found))
         for each in found.differences[:5]:
             print(f"  {each.key[:12]}: recorded {each.recorded!r}, now {each.live!r}")

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from cookbook.errors import ConfigError
-from cookbook.providers import gateway, models
+from cookbook.providers import gateway, local, models
 from cookbook.providers.call import Call, Reply, call_of, reply_of, to_entry
 from cookbook.providers.names import Target, resolve
 from cookbook.providers.replay import recordings
@@ -48,14 +48,14 @@ class Recorder:
         return reply_of(entry) if entry else None
 
     def save(self, call: Call, reply: Reply) -> None:
-        """Write the reply to the disk, with the date, the machine and the hash of the weights.
+        """Write the reply to the disk, with the date, the machine, the engine and the hash of the weights.
 
         WeightsError when the weights on this machine do not have that hash.
         """
         entry = to_entry(call, reply)
         if digest := weights_of(self.target):
             _verify_once(self.target.model.removeprefix("local/"))
-            entry["weights"] = digest
+            entry |= {"weights": digest, "engine": local.build()}
         entry |= {"date": date.today().isoformat(), "machine": machine()}
         recordings().append(self.stem, entry)
 
@@ -97,23 +97,32 @@ class Difference:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many recorded replies a live run gave again: the text, or the likeliest word of one token."""
+    """How many recorded replies a live run gave again: the text, or the likeliest word of one token.
+
+    ``elsewhere`` names the builds of the engine that recorded them, where they are not the one that ran here.
+    """
 
     asked: int
     differences: tuple[Difference, ...]
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def agreed(self) -> int:
         return self.asked - len(self.differences)
 
     def __str__(self) -> str:
-        return f"{self.agreed} of {self.asked} recorded replies came back the same"
+        by = f"; recorded by another build, {' and '.join(self.elsewhere)}" if self.elsewhere else ""
+        return f"{self.agreed} of {self.asked} recorded replies came back the same{by}"
 
 
 def verify(n: int, seed: int = 0, *, timeout: float = 300.0) -> Agreement:
-    """Ask ``n`` random recorded calls (temperature 0) again, live, and compare."""
+    """Ask ``n`` random recorded calls (temperature 0) again, live, and compare.
+
+    Of those that a local model gave, only what this build of the engine recorded is asked, if it recorded any.
+    """
     entries = [entry for entry in recordings() if entry["params"]["temperature"] == 0]
-    chosen = random.Random(seed).sample(entries, min(n, len(entries)))
+    own = [entry for entry in entries if "engine" not in entry or entry["engine"] == local.build()]
+    chosen = random.Random(seed).sample(own or entries, min(n, len(own or entries)))
     differences = []
     for entry in chosen:
         call = call_of(entry)
@@ -121,7 +130,8 @@ def verify(n: int, seed: int = 0, *, timeout: float = 300.0) -> Agreement:
         recorded, now = _verdict(reply_of(entry)), _verdict(live)
         if recorded != now:
             differences.append(Difference(call.key, recorded, now))
-    return Agreement(len(chosen), tuple(differences))
+    engines = () if own else tuple(sorted({entry["engine"] for entry in chosen}))
+    return Agreement(len(chosen), tuple(differences), engines)
 
 
 def _verdict(reply: Reply) -> str:
