@@ -19,8 +19,10 @@ from cookbook.cli import app, demo, main, record
 from cookbook.doctor import Check
 from cookbook.embedders import HashEmbedder
 from cookbook.errors import ReplayMiss, WeightsError
+from cookbook.eval.clock import clock_of
 from cookbook.eval.sets import in_turn, load_eval_set
 from cookbook.providers import models, recording, replay
+from cookbook.providers.call import Reply
 from cookbook.providers.recording import Agreement, Difference
 from cookbook.providers.scripted import scripted_table
 from cookbook.schema import Answer, Provenance, Reason, Status, Step, Trace
@@ -511,6 +513,22 @@ def test_record_verify_fails_below_95_of_100(wrong: int, code: int, monkeypatch)
     found = json.loads(run("record", "--verify", "20", "--json").stdout)
     assert (found["verified"], len(found["differences"])) == (20, wrong)
     assert found["recorded_by_another_build"] == []
+
+
+def test_the_calls_asked_again_can_set_the_clock(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
+    replies = tuple(
+        Reply("", "stop", 100 * n, n * n, "openai/m", 1.0 * n + 0.1 * n * n) for n in range(1, 13)
+    )
+    monkeypatch.setattr(recording, "verify", lambda n: Agreement(n, (), replies=replies))
+    monkeypatch.setattr(recording, "machine", lambda: "a desk, 2 cores")
+    said = run("record", "--verify", "12", "--clock").stdout.splitlines()[1]
+    assert said == (
+        "a desk, 2 cores, 10 ms a prompt token and 100 ms a reply token; off by 0% in the middle; "
+        "kept in recordings/clock.json"
+    )
+    assert clock_of("openai/m", tmp_path).replies == 12
+    refused(run("record", "--set", "larkspur", "--systems", "lean", "--clock"), "such as --verify 40")
 
 
 def test_record_verify_without_recordings(monkeypatch):

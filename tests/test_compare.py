@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from cookbook.cli import app
 from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.eval import run as running
+from cookbook.eval.clock import Clock
 from cookbook.eval.compare import Comparison, compare
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.judges import Judged, report
@@ -140,6 +141,16 @@ def test_seconds_say_on_which_machine_they_were_measured(comparing):
     assert "an old laptop, 2 cores" in PLOTS["latency"](found).axes[0].get_xlabel()
     assert "an old laptop, 2 cores" in page(found)
     assert found.to_dict()["machine"] == "an old laptop, 2 cores"
+
+
+def test_seconds_of_a_replay_say_by_which_clock_they_were_computed(comparing):
+    clock = Clock("local/small", "a desk, 2 cores", "llama", "2026-11-30", 9, 0.5, 0.013, 0.07, 0.02)
+    found = replace(comparing(vanilla=perfect), machine="two laptops", clock=clock)
+    assert heading(found).endswith(
+        "Seconds are computed from calls and tokens: a desk, 2 cores, 13 ms a prompt token and 70 ms a reply token."
+    )
+    assert PLOTS["latency"](found).axes[0].get_xlabel() == "seconds in LLM calls on a desk, 2 cores"
+    assert found.to_dict()["clock"]["a_reply_token"] == 0.07
 
 
 def looks_up(everything: bool):
@@ -315,9 +326,10 @@ def test_what_is_recorded_on_larkspur_is_no_selection(larkspur):
     assert larkspur.ranked
 
 
-def test_the_seconds_on_larkspur_are_those_of_the_recording_machine(larkspur):
-    assert larkspur.machine == "Intel(R) Xeon(R) Processor, 2 cores"
-    assert larkspur.machine in heading(larkspur)
+def test_the_seconds_on_larkspur_are_those_of_one_quiet_machine(larkspur):
+    assert larkspur.clock.machine == "Intel(R) Xeon(R) Processor, 2 cores"
+    assert larkspur.clock.error < 0.15
+    assert str(larkspur.clock) in heading(larkspur)
 
 
 def test_the_readme_shows_the_current_comparison(larkspur):

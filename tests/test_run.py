@@ -12,6 +12,7 @@ from eval_stubs import Stub, answer, hit, row, setup
 from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.eval import journal as journals
 from cookbook.eval import run as running
+from cookbook.eval.clock import Clock
 from cookbook.eval.journal import Journal, digest
 from cookbook.eval.run import attempt, make, open_setup, run
 from cookbook.providers.meter import open_meters
@@ -145,6 +146,24 @@ def test_hosted_rows_run_in_parallel(live):
 @pytest.mark.parametrize("provider", ["replay", "scripted"])
 def test_recordings_and_stand_ins_need_no_journal(provider):
     assert running.journal_of(setup(*ROWS, model=SimpleNamespace(provider=provider)), "vanilla") is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "system", "seconds"),
+    [("replay", "vanilla", 2.5), ("scripted", "vanilla", 40.0), ("replay", "token_selfrag", 40.0)],
+)
+def test_replayed_calls_are_timed_by_the_clock_of_their_model_and_nothing_else_is(
+    provider, system, seconds, monkeypatch
+):
+    clock = Clock("local/small", "a desk", "llama", "2026-11-30", 9, 0.5, 0.01, 0.1, 0.0)
+    monkeypatch.setattr(running, "clock_of", {"local/small": clock}.get)
+    given = answer(
+        "a?", steps=[Step("generate", calls=1, prompt_tokens=100, completion_tokens=10, seconds=40.0)]
+    )
+    monkeypatch.setattr(running, "make", lambda name, parts: Stub(lambda question: given))
+    model = SimpleNamespace(provider=provider, model="local/small")
+    ((_, timed),) = run(setup(row("a"), model=model), system).pairs
+    assert timed.trace.seconds == seconds
 
 
 # ---------------------------------------------------------------- the journal

@@ -35,6 +35,9 @@ def record(
         int | None, typer.Option(min=1, help="Only this many of the set, the kinds of question in turn.")
     ] = None,
     verify: Annotated[int | None, typer.Option(min=1, help="Ask this many recorded calls again.")] = None,
+    clock: Annotated[
+        bool, typer.Option("--clock", help="Keep the speed of the calls asked again, to time comparisons by.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Record real replies for everyone else, or verify them.
@@ -43,6 +46,8 @@ def record(
     """
     if not (notebook or eval_set or verify) or (notebook and eval_set):
         raise ConfigError("say what to record: --notebook NAME, or --set NAME --systems A,B; or --verify N")
+    if clock and not verify:
+        raise ConfigError("--clock times the calls that are asked again; say how many, such as --verify 40")
     report: dict[str, Any] = {}
     if notebook:
         report |= _recorded(notebook, lambda: _notebook(notebook))
@@ -59,6 +64,8 @@ def record(
         print(str(found))
         for each in found.differences[:5]:
             print(f"  {each.key[:12]}: recorded {each.recorded!r}, now {each.live!r}")
+        if clock:
+            print(_clock(found))
     if as_json:
         print_json(report)
     if agreed < MUST_AGREE:
@@ -117,6 +124,22 @@ def _verify(n: int) -> Agreement:
     if not found.asked:
         raise ConfigError("nothing is recorded yet; record something first")
     return found
+
+
+def _clock(found: Agreement) -> str:
+    """Fit the clock of the model that most of the calls were of, and keep it."""
+    from collections import Counter
+    from datetime import date
+
+    from cookbook.eval.clock import fit, keep
+    from cookbook.providers import local
+    from cookbook.providers.recording import machine
+
+    ((model, _),) = Counter(reply.model for reply in found.replies).most_common(1)
+    engine = local.build() if model.startswith("local/") else ""
+    replies = [reply for reply in found.replies if reply.model == model]
+    fitted = fit(replies, model=model, machine=machine(), engine=engine, date=date.today().isoformat())
+    return f"{fitted}; off by {fitted.error:.0%} in the middle; kept in recordings/{keep(fitted).name}"
 
 
 @contextmanager

@@ -9,12 +9,13 @@ coverage there is no order at all: a few rows that were easy to finish name no w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 from cookbook.errors import ConfigError
 from cookbook.eval.behaviour import Pair, common
+from cookbook.eval.clock import Clock
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.metrics import (
     BY_NAME,
@@ -65,7 +66,8 @@ class Comparison:
     """The answers of every system to every row, the dummies among them. ``against`` is who differences are from.
 
     ``broken_off`` counts, for a system, the rows that are recorded in part; see Ran. ``machine`` is where the
-    seconds were measured; ``floor`` is FLOOR, or what the caller asks for.
+    seconds were measured, ``clock`` what they were computed by, if they were; ``floor`` is FLOOR, or what the
+    caller asks for.
     """
 
     eval_set: str
@@ -76,6 +78,7 @@ class Comparison:
     broken_off: Mapping[str, int] = field(default_factory=dict)
     machine: str = ""
     floor: float = FLOOR
+    clock: Clock | None = None
 
     @cached_property
     def shared(self) -> dict[str, list[Pair]]:
@@ -157,6 +160,7 @@ class Comparison:
             "rows": self.rows,
             "common": self.common,
             "machine": self.machine,
+            "clock": asdict(self.clock) if self.clock else None,
             "ranked": self.ranked,
             "floor": self.floor,
             "below_floor": self.below_floor,
@@ -218,4 +222,5 @@ def compare(
         {name: found.broken_off for name, found in ran.items() if found.broken_off},
         setup.machine,
         floor,
+        setup.clock,
     )

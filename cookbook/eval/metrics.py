@@ -143,7 +143,7 @@ METRICS = (
         "seconds",
         lambda row, answer: answer.trace.seconds,
         "mean",
-        "in LLM calls, as measured when they were made",
+        "in LLM calls; of a replay, by one clock for all",
     ),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -43,7 +43,10 @@ def heading(comparison: Comparison) -> str:
         part = f"only {comparison.common} of the {questions}: those that every system ran"
     else:
         part = f"all {questions}"
-    timed = f" Seconds are those of its calls on {comparison.machine}." if comparison.machine else ""
+    if comparison.clock:
+        timed = f" Seconds are computed from calls and tokens: {comparison.clock}."
+    else:
+        timed = f" Seconds are those of its calls on {comparison.machine}." if comparison.machine else ""
     return f"Compared on {part}. {comparison.model[:1].upper()}{comparison.model[1:]}.{timed}"
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from cookbook.corpora import CorpusCard
 from cookbook.errors import ConfigError, ReplayMiss, StoreError, WeightsError, WrongScoreKind
 from cookbook.eval.behaviour import Pair
+from cookbook.eval.clock import Clock, clock_of
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.journal import Journal, digest
 from cookbook.eval.metrics import require_both
@@ -23,7 +25,7 @@ from cookbook.providers.meter import Meter, metered
 from cookbook.providers.names import OURS
 from cookbook.reflect.refuse import refusal
 from cookbook.schema import Answer, Chunk, Document, Reason, Step, Trace
-from cookbook.systems import build
+from cookbook.systems import build, entry
 from cookbook.systems.base import Parts, System
 
 OPERATOR = (ConfigError, WeightsError, StoreError, WrongScoreKind)
@@ -53,6 +55,12 @@ class Setup:
     def machine(self) -> str:
         """Where the seconds were measured: a recording carries those of the machine that made it."""
         return self.parts.model.timed_on() if self.parts.model else ""
+
+    @cached_property
+    def clock(self) -> Clock | None:
+        """What replayed calls are timed by; None for a live model, and for one that nobody has timed."""
+        model = self.parts.model
+        return clock_of(model.model) if model and model.provider == "replay" else None
 
     @property
     def workers(self) -> int:
@@ -142,6 +150,7 @@ def run(setup: Setup, system: str, *, done: Callable[[], None] = lambda: None) -
     Answers of a live model are kept on the disk, so that a run which was broken off goes on where it stopped.
     """
     built = make(system, setup.parts)
+    needs_model = system not in DUMMIES and entry(system).needs_model
     journal = journal_of(setup, system)
     kept = journal.read() if journal else {}
     missed: list[int] = []
@@ -151,7 +160,7 @@ def run(setup: Setup, system: str, *, done: Callable[[], None] = lambda: None) -
         if answer is None and (answer := attempt(built, row.question, system, missed.append)) and journal:
             journal.add(answer)
         done()
-        return row, answer
+        return row, setup.clock.retimed(answer) if answer and setup.clock and needs_model else answer
 
     with ThreadPoolExecutor(setup.workers) as pool:
         pairs = list(pool.map(one, setup.rows))

@@ -104,6 +104,11 @@ class LLMClient:
         """The full id, ``replay/local/qwen2.5-coder-1.5b`` or ``openai/gpt-5.4-mini``."""
         return self._target.route
 
+    @property
+    def model(self) -> str:
+        """The model whose replies come back: on a replay the recorded one, ``local/qwen2.5-coder-1.5b``."""
+        return self._target.model
+
     def describe(self) -> str:
         """One line for the reader: which model answers, and from where."""
         if self.provider == "replay":

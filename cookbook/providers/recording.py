@@ -100,11 +100,13 @@ class Agreement:
     """How many recorded replies a live run gave again: the text, or the likeliest word of one token.
 
     ``elsewhere`` names the builds of the engine that recorded them, where they are not the one that ran here.
+    ``replies`` are the live ones, in the order asked.
     """
 
     asked: int
     differences: tuple[Difference, ...]
     elsewhere: tuple[str, ...] = ()
+    replies: tuple[Reply, ...] = ()
 
     @property
     def agreed(self) -> int:
@@ -123,15 +125,16 @@ def verify(n: int, seed: int = 0, *, timeout: float = 300.0) -> Agreement:
     entries = [entry for entry in recordings() if entry["params"]["temperature"] == 0]
     own = [entry for entry in entries if "engine" not in entry or entry["engine"] == local.build()]
     chosen = random.Random(seed).sample(own or entries, min(n, len(own or entries)))
-    differences = []
+    differences, replies = [], []
     for entry in chosen:
         call = call_of(entry)
         live = gateway.send(resolve(call.model), call, timeout=timeout)
+        replies.append(live)
         recorded, now = _verdict(reply_of(entry)), _verdict(live)
         if recorded != now:
             differences.append(Difference(call.key, recorded, now))
     engines = () if own else tuple(sorted({entry["engine"] for entry in chosen}))
-    return Agreement(len(chosen), tuple(differences), engines)
+    return Agreement(len(chosen), tuple(differences), engines, tuple(replies))
 
 
 def _verdict(reply: Reply) -> str:
