@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from eval_stubs import answer, hit, row
 
+from cookbook.errors import ReplyUnparsable
 from cookbook.eval.evidence import (
     Grounding,
     citation_precision,
@@ -13,7 +14,8 @@ from cookbook.eval.evidence import (
     groundedness,
 )
 from cookbook.eval.sets import EvalRow, GoldQuote
-from cookbook.schema import Decision, Status, Support, Verdict
+from cookbook.reflect.support.by_claims import CONTRADICTED, UNSTATED, ClaimCheck
+from cookbook.schema import Status
 
 TWO = EvalRow(
     "two", "q?", "5 and 6.", "two_section", "answer",
@@ -54,39 +56,46 @@ def test_a_row_without_gold_asks_none_of_this():
         assert measure(row("r", "refuse"), given) is None
 
 
-class Grader:
-    """Supports the claims that stand in a passage; "broken" ones it cannot judge."""
+class Checker:
+    """Supports the claims that stand in a passage, and denies "never"; "broken" ones it cannot judge."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def check(self, question, claim, hits):
+    def claim(self, question, claim, hits):
         assert hits
         self.asked.append(claim)
         if "broken" in claim:
-            return Verdict(Decision.SUPPORT, None, failure="garbage")
+            raise ReplyUnparsable("garbage")
+        if "never" in claim:
+            return ClaimCheck(claim, CONTRADICTED)
         held = any(claim in hit.text for hit in hits)
-        return Verdict(Decision.SUPPORT, Support.FULLY if held else Support.PARTIALLY)
+        return ClaimCheck(claim, "" if held else UNSTATED)
 
 
 def test_each_claim_is_checked_and_one_invention_shows():
-    grader = Grader()
-    found = groundedness(answer("q?", "It is 5. It is 7.", contexts=(FIVE,)), grader)
-    assert grader.asked == ["It is 5.", "It is 7."]
+    checker = Checker()
+    found = groundedness(answer("q?", "It is 5. It is 7.", contexts=(FIVE,)), checker)
+    assert checker.asked == ["It is 5.", "It is 7."]
     assert (found, found.share) == (Grounding(claims=2, supported=1), 0.5)
 
 
+def test_what_the_passages_deny_is_counted_apart_from_what_they_do_not_say():
+    found = groundedness(answer("q?", "It is 5. It is 7. It is never 5.", contexts=(FIVE,)), Checker())
+    assert (found.claims, found.supported, found.contradicted, found.failed) == (3, 1, 1, 0)
+
+
 def test_a_claim_without_a_verdict_leaves_no_score():
-    found = groundedness(answer("q?", "It is 5. It is broken.", contexts=(FIVE,)), Grader())
+    found = groundedness(answer("q?", "It is 5. It is broken.", contexts=(FIVE,)), Checker())
     assert (found.claims, found.supported, found.failed, found.share) == (2, 1, 1, None)
 
 
 def test_an_empty_context_supports_nothing_and_asks_nobody():
-    grader = Grader()
-    found = groundedness(answer("q?", "It is 5."), grader)
-    assert (found.share, grader.asked) == (0.0, [])
+    checker = Checker()
+    found = groundedness(answer("q?", "It is 5."), checker)
+    assert (found.share, checker.asked) == (0.0, [])
 
 
 @pytest.mark.parametrize("status", [Status.REFUSED, Status.FAILED])
 def test_a_refusal_is_neither_grounded_nor_ungrounded(status):
-    assert groundedness(answer("q?", "It is 5.", status, contexts=(FIVE,)), Grader()) is None
+    assert groundedness(answer("q?", "It is 5.", status, contexts=(FIVE,)), Checker()) is None

@@ -15,6 +15,7 @@ from cookbook.show import PLAIN_WIDTH, show_table
 
 if TYPE_CHECKING:
     from cookbook.eval.compare import Comparison
+    from cookbook.eval.judged import Judging
 
 
 @command
@@ -40,6 +41,12 @@ def compare(
         float,
         typer.Option(min=0.0, max=1.0, help="Rank nothing where fewer than this share of the rows ended."),
     ] = 0.5,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge", help="Also let the trained critic judge what the answers claim; a minute more."
+        ),
+    ] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with all tables and pictures.")
     ] = None,
@@ -65,9 +72,10 @@ def compare(
         )
     with counting(len(setup.rows) * (len(names) + len(DUMMIES))) as done:
         comparison = compare_all(setup, names, against=against, floor=floor, done=done)
-    _print(comparison)
+    judging = _judged(comparison) if judge else None
+    _print(comparison, judging)
     if html:
-        html.write_text(report.page(comparison), encoding="utf-8")
+        html.write_text(report.page(comparison, judging), encoding="utf-8")
         aside(f"wrote {html}")
     if readme:
         path = paths.ROOT / "README.md"
@@ -75,16 +83,24 @@ def compare(
         path.write_text(text, encoding="utf-8")
         aside(f"renewed the table of {eval_set} in {path.name}")
     if as_json:
-        print_json(comparison.to_dict())
+        print_json(comparison.to_dict() | ({"judged": judging.to_dict()} if judging else {}))
     if not comparison.ranked:
         raise typer.Exit(1)
 
 
-def _print(comparison: Comparison) -> None:
+def _judged(comparison: Comparison) -> Judging:
+    from cookbook.eval.judged import judging
+    from cookbook.reflect.critic import load_critic
+
+    with working("the critic reads the answers"):
+        return judging(comparison, load_critic())
+
+
+def _print(comparison: Comparison, judging: Judging | None) -> None:
     from cookbook.eval.report import heading, tables
 
     print(fill(heading(comparison), PLAIN_WIDTH))
-    for table in tables(comparison):
+    for table in tables(comparison, judging):
         print()
         show_table(table.rows, table.title)
         if table.note:

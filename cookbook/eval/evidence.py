@@ -1,6 +1,6 @@
 """What an answer rests on: was it shown the evidence, does it cite it, and do the passages hold what it says?
 
-The first two are read off the gold quotes and cost nothing; the third asks a support grader, claim by claim.
+The first two are read off the gold quotes and cost nothing; the third asks a judge, claim by claim.
 A refusal claims nothing, so it is never grounded or ungrounded: it stays out.
 """
 
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from cookbook.errors import GRADER_FAILURES
 from cookbook.eval.sets import EvalRow
 from cookbook.reflect.claims import claims_of
-from cookbook.reflect.support import SupportGrader
-from cookbook.schema import Answer, Hit, Status, Support
+from cookbook.reflect.support.by_claims import CONTRADICTED, ClaimCheck
+from cookbook.schema import Answer, Hit, Status
 
 
 def context_recall(row: EvalRow, answer: Answer) -> float | None:
@@ -49,10 +51,14 @@ def _held(row: EvalRow, hits: Sequence[Hit]) -> float:
 
 @dataclass(frozen=True)
 class Grounding:
-    """How many claims of one answer its passages support. ``failed`` claims got no verdict."""
+    """How many claims of one answer its passages support, and how many they deny; of the rest they say nothing.
+
+    ``failed`` claims got no verdict.
+    """
 
     claims: int
     supported: int
+    contradicted: int = 0
     failed: int = 0
 
     @property
@@ -61,17 +67,28 @@ class Grounding:
         return None if self.failed else self.supported / self.claims
 
 
+class ClaimChecker(Protocol):
+    """Checks one claim against passages, such as ClaimSupport; raises one of GRADER_FAILURES when it cannot."""
+
+    def claim(self, question: str, claim: str, hits: Sequence[Hit]) -> ClaimCheck: ...
+
+
 def groundedness(
-    answer: Answer, grader: SupportGrader, *, claims: Callable[[str], Sequence[str]] = claims_of
+    answer: Answer, checker: ClaimChecker, *, claims: Callable[[str], Sequence[str]] = claims_of
 ) -> Grounding | None:
     """Each claim of an answer (its sentences) against the passages it was written from; None unless it answered.
 
-    Only full support counts. Without passages nothing is supported, and the grader is not asked.
+    Without passages nothing is supported, and nobody is asked.
     """
     if answer.status is not Status.ANSWERED:
         return None
     said = claims(answer.text)
     if not answer.contexts:
         return Grounding(len(said), 0)
-    labels = [grader.check(answer.question, claim, answer.contexts).label for claim in said]
-    return Grounding(len(said), labels.count(Support.FULLY), labels.count(None))
+    problems: list[str | None] = []
+    for claim in said:
+        try:
+            problems.append(checker.claim(answer.question, claim, answer.contexts).problem)
+        except GRADER_FAILURES:
+            problems.append(None)
+    return Grounding(len(said), problems.count(""), problems.count(CONTRADICTED), problems.count(None))

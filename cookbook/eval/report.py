@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cookbook.errors import ConfigError
 from cookbook.eval.compare import Comparison
+from cookbook.eval.judged import Judging
 from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
 from cookbook.eval.plots import PLOTS
 from cookbook.eval.sets import Behaviour
@@ -50,13 +51,14 @@ def heading(comparison: Comparison) -> str:
     return f"Compared on {part}. {comparison.model[:1].upper()}{comparison.model[1:]}.{timed}"
 
 
-def tables(comparison: Comparison) -> list[Table]:
-    """All tables, the headline first."""
+def tables(comparison: Comparison, judging: Judging | None = None) -> list[Table]:
+    """All tables, the headline first; what a judge says comes last, if one was asked."""
     found = [scoreboard(comparison), differences(comparison)]
     names = [name for name in comparison.ranking if name in comparison.systems]
     for start in range(0, len(names), COLUMNS):
         found.append(profile(comparison, names[start : start + COLUMNS]))
-    return [*found, lookups(comparison), kinds(comparison)]
+    found += [lookups(comparison), kinds(comparison)]
+    return [*found, judged(judging)] if judging else found
 
 
 def scoreboard(comparison: Comparison) -> Table:
@@ -187,6 +189,31 @@ def kinds(comparison: Comparison) -> Table:
     return Table("Right behaviour by kind of question", rows)
 
 
+def judged(judging: Judging) -> Table:
+    """What a judge finds in the answers, and how often it agrees with strings where these can tell."""
+    rows = [
+        {
+            "system": name,
+            "answers": len(found.groundings),
+            "grounded": found.grounded.percent if found.grounded else "-",
+            "claims": found.claims,
+            "contradicted": found.contradicted,
+            "strings cannot decide": found.undecided,
+            "of these right": f"{found.right}" + (f", {found.failed} failed" if found.failed else ""),
+        }
+        for name, found in judging.systems.items()
+    ]
+    agrees = judging.agreement
+    note = (
+        f"Where strings can tell whether an answer is right, this judge says the same of {agrees.percent} of {agrees.n}."
+        if agrees
+        else "How far to believe this judge is unknown: strings decide none of these answers."
+    )
+    return Table(
+        "What a judge says of the answers", rows, f"Grounded: share of claims that the passages state. {note}"
+    )
+
+
 def _of(estimate: Estimate | None) -> str:
     return f"{round(estimate.value * estimate.n)} of {estimate.n}" if estimate else "-"
 
@@ -194,11 +221,11 @@ def _of(estimate: Estimate | None) -> str:
 # ---------------------------------------------------------------- other forms
 
 
-def page(comparison: Comparison) -> str:
+def page(comparison: Comparison, judging: Judging | None = None) -> str:
     """One HTML page with every table and picture, complete in itself."""
     title = f"{comparison.eval_set}: {', '.join(comparison.systems)}"
     parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(heading(comparison))}</p>"]
-    for table in tables(comparison):
+    for table in tables(comparison, judging):
         parts += [f"<h2>{escape(table.title)}</h2>", _html(table.rows), f"<p>{escape(table.note)}</p>"]
     for name, plot in PLOTS.items():
         parts += [f"<h2>{escape(name.capitalize())}</h2>", _image(plot(comparison), name)]

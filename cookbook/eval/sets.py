@@ -105,8 +105,12 @@ class EvalRow:
 
         A row without facts is stated by nothing.
         """
+        return bool(self.facts) and not self.lacking(text)
+
+    def lacking(self, text: str) -> list[tuple[str, ...]]:
+        """The facts that ``text`` does not state."""
         said = _spaced(text)
-        return bool(self.facts) and all(any(_spaced(way) in said for way in fact) for fact in self.facts)
+        return [fact for fact in self.facts if not any(_spaced(way) in said for way in fact)]
 
 
 @dataclass(frozen=True)

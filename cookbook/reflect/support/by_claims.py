@@ -60,7 +60,7 @@ class ClaimSupport:
         require_passages(hits)
         ordered = sorted(hits, key=lambda hit: hit.chunk_id not in cited)
         try:
-            checks = [self._check(question, claim, ordered) for claim in claims_of(answer, self.most_claims)]
+            checks = [self.claim(question, claim, ordered) for claim in claims_of(answer, self.most_claims)]
         except GRADER_FAILURES as error:
             verdict: Verdict[Support] = Verdict(Decision.SUPPORT, None, failure=str(error))
         else:
@@ -68,7 +68,8 @@ class ClaimSupport:
         note_verdict(verdict)
         return verdict
 
-    def _check(self, question: str, claim: str, hits: Sequence[Hit]) -> ClaimCheck:
+    def claim(self, question: str, claim: str, hits: Sequence[Hit]) -> ClaimCheck:
+        """One claim against all passages. Raises what the judge raises."""
         if self.number_guard:
             stated = "\n\n".join([question, *(hit.text for hit in hits)])
             if unstated := unstated_numbers(claim, stated):

@@ -1,0 +1,132 @@
+"""What only a judge can say of answers, apart from the figures that need none: and how far to believe it.
+
+Two questions. Do the passages hold what an answer says, and do they deny any of it? And where strings cannot decide
+whether an answer is right, because it may say the missing fact in other words: is it? The second judge is tried on
+the answers that strings do decide, and its agreement stands beside what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from cookbook.errors import GRADER_FAILURES
+from cookbook.eval.compare import Comparison
+from cookbook.eval.evidence import Grounding, groundedness
+from cookbook.eval.sets import EvalRow
+from cookbook.eval.statistics import Estimate, mean, rate
+from cookbook.reflect.claims import with_question
+from cookbook.reflect.entailment import Entailment, EntailmentJudge
+from cookbook.reflect.support import ClaimSupport
+from cookbook.schema import Answer, Status
+
+RIGHT_AT = 0.1
+"""The critic takes an answer for right from this probability that it states the reference answer. Fitted on the
+answers of the extractive reader to the fit rows of our three sets, as far as strings decide them."""
+
+
+def by_strings(row: EvalRow, text: str) -> bool | None:
+    """Whether an answer is right, as far as words and numbers tell.
+
+    True when it states every fact of the row. False when it lacks one with a digit in it: a number or a code has no
+    other wording. None when it lacks facts in words only, for words have synonyms.
+    """
+    lacking = row.lacking(text)
+    if not lacking:
+        return True
+    return False if any(letter.isdigit() for fact in lacking for way in fact for letter in way) else None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The answers of one system. ``grounded`` is the mean share of supported claims, over answers whose claims all
+    have a verdict. Of the ``undecided`` ones, which strings cannot decide, the judge takes ``right`` for right and
+    has no verdict on ``failed``."""
+
+    grounded: Estimate | None
+    groundings: tuple[Grounding, ...]
+    undecided: int = 0
+    right: int = 0
+    failed: int = 0
+
+    @property
+    def claims(self) -> int:
+        return sum(each.claims for each in self.groundings)
+
+    @property
+    def contradicted(self) -> int:
+        return sum(each.contradicted for each in self.groundings)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """By system. ``agreement`` is how often the judge says of an answer what strings say, where they decide."""
+
+    systems: Mapping[str, Judged]
+    agreement: Estimate | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON takes it."""
+        systems = {
+            name: {
+                "answers": len(found.groundings),
+                "grounded": vars(found.grounded) if found.grounded else None,
+                "claims": found.claims,
+                "contradicted": found.contradicted,
+                "undecided": found.undecided,
+                "right": found.right,
+                "failed": found.failed,
+            }
+            for name, found in self.systems.items()
+        }
+        return {"agreement": vars(self.agreement) if self.agreement else None, "systems": systems}
+
+
+def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float = RIGHT_AT) -> Judging:
+    """Judge the answers of every system, without the dummies, on the rows that all ran. Each pair of texts is
+    judged once, whoever said it."""
+    known = _Remembering(judge)
+    found, agreed = {}, {}
+    for name in comparison.systems:
+        pairs = [(row, answer) for row, answer in comparison.shared[name] if answer]
+        grounded = [groundedness(answer, ClaimSupport(known, bare_answers=True)) for _, answer in pairs]
+        groundings = tuple(each for each in grounded if each)
+        shares = [each.share for each in groundings if each.share is not None]
+        undecided: list[bool | None] = []
+        for row, answer in pairs:
+            if row.behaviour != "answer" or answer.status is not Status.ANSWERED:
+                continue
+            decided, said = by_strings(row, answer.text), _right(row, answer, known, right_at)
+            if decided is None:
+                undecided.append(said)
+            elif said is not None:
+                agreed[row.id, answer.text] = said == decided
+        found[name] = Judged(
+            mean(shares) if shares else None,
+            groundings,
+            len(undecided),
+            undecided.count(True),
+            undecided.count(None),
+        )
+    return Judging(found, rate(sum(agreed.values()), len(agreed)) if agreed else None)
+
+
+def _right(row: EvalRow, answer: Answer, judge: EntailmentJudge, right_at: float) -> bool | None:
+    """Whether the answer states what the reference answer says; None when the judge failed."""
+    try:
+        return judge.judge(with_question(row.question, answer.text), row.answer).entail >= right_at
+    except GRADER_FAILURES:
+        return None
+
+
+class _Remembering:
+    """A judge that is asked the same thing once."""
+
+    def __init__(self, judge: EntailmentJudge) -> None:
+        self.calls = judge.calls
+        self._judge = cache(judge.judge)
+
+    def judge(self, premise: str, hypothesis: str) -> Entailment:
+        return self._judge(premise, hypothesis)
