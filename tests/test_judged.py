@@ -99,8 +99,10 @@ def test_what_is_denied_and_what_the_judge_fails_on_have_places_of_their_own():
     assert found.to_dict()["systems"]["one"]["contradicted"] == 1
 
 
-def test_a_refusal_is_not_among_what_is_judged():
-    only = judging(compared(one="Archiving is how it works."), Judge()).systems["one"]
+def test_a_refusal_and_an_answer_that_needs_no_passage_are_not_among_what_is_judged():
+    comparison = compared(one="Archiving is how it works.")
+    comparison.results["one"].append((row("g", "direct"), answer("g?", "Good morning.")))
+    only = judging(comparison, Judge()).systems["one"]
     assert isinstance(only, Judged)
     assert len(only.groundings) == 1
 

@@ -85,12 +85,14 @@ class Judging:
 
 
 def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float = RIGHT_AT) -> Judging:
-    """Judge the answers of every system, without the dummies, on the rows that all ran. Each pair of texts is
-    judged once, whoever said it."""
+    """Judge the answers of every system, without the dummies, on the rows that all ran and that want a passage.
+
+    Each pair of texts is judged once, whoever said it.
+    """
     known = _Remembering(judge)
     found, agreed = {}, {}
     for name in comparison.systems:
-        pairs = [(row, answer) for row, answer in comparison.shared[name] if answer]
+        pairs = [(row, a) for row, a in comparison.shared[name] if a and row.behaviour != "direct"]
         grounded = [groundedness(answer, ClaimSupport(known, bare_answers=True)) for _, answer in pairs]
         groundings = tuple(each for each in grounded if each)
         shares = [each.share for each in groundings if each.share is not None]

@@ -179,12 +179,12 @@ def lookups(comparison: Comparison) -> Table:
 
 
 def kinds(comparison: Comparison) -> Table:
-    """Right behaviour on each kind of question."""
+    """Right behaviour on each kind of question; a row for each system, for there are more systems than kinds."""
     found = {name: by_kind(comparison.shared[name]) for name in comparison.ranking}
     names = dict.fromkeys(kind for rates in found.values() for kind in rates)
     rows = [
-        {"kind": kind.replace("_", " ")} | {name: _of(rates.get(kind)) for name, rates in found.items()}
-        for kind in names
+        {"system": name} | {kind.replace("_", " "): _of(rates.get(kind)) for kind in names}
+        for name, rates in found.items()
     ]
     return Table("Right behaviour by kind of question", rows)
 
