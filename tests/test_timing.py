@@ -112,6 +112,6 @@ def test_a_question_that_all_were_asked_is_passed_over_and_one_asked_in_part_is_
 
 def test_what_is_kept_is_read_as_it_was(tmp_path):
     timings = alternate({"a": Slow(Clock(), 1)}, ANSWERABLE[:2], clock=Clock())
-    parts = SimpleNamespace(client=SimpleNamespace(chat_model="local/m"), k=5)
+    parts = SimpleNamespace(client=SimpleNamespace(chat_model="openai/m", provider="openai"), k=5)
     (tmp_path / "kept.json").write_text(json.dumps(report(parts, "larkspur", timings)))
     assert load_timings(tmp_path / "kept.json") == timings

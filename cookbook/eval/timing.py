@@ -166,9 +166,12 @@ def report(parts: Parts, corpus: str, timings: Sequence[Timed]) -> dict[str, Any
     """Everything a reader needs to judge the figures, ready for JSON: machine, model, day, and each request."""
     import os
 
+    from cookbook.providers import local
+
     return {
         "corpus": corpus,
         "model": parts.client.chat_model,
+        "engine": local.build() if parts.client.provider == "local" else "",
         "k": parts.k,
         "date": date.today().isoformat(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
