@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from eval_stubs import Stub, answer, hit, row, setup
@@ -26,6 +27,7 @@ from cookbook.eval.run import open_setup
 from cookbook.paths import ROOT
 from cookbook.providers import gateway, replay
 from cookbook.providers.meter import open_meters
+from cookbook.reflect.entailment import Entailment
 from cookbook.schema import Status, Step
 
 ROWS = [row(name) for name in "abcdef"] + [row(name, "refuse") for name in "uvwxyz"]
@@ -360,6 +362,20 @@ def test_the_command_prints_tables_and_json_apart(comparing, monkeypatch, tmp_pa
     assert "</html>" in (tmp_path / "page.html").read_text()
     found = json.loads(cookbook("--systems", "vanilla", "--json").stdout)
     assert found["systems"]["vanilla"]["figures"]["right behaviour"]["value"] == 1.0
+
+
+def test_the_command_lets_a_judge_read_the_answers(comparing, monkeypatch, tmp_path):
+    comparing(vanilla=perfect)
+    monkeypatch.setattr("cookbook.eval.run.open_setup", lambda name, **_: setup(*ROWS, hits=HITS))
+    entails = SimpleNamespace(calls=0, judge=lambda premise, claim: Entailment(0.9, 0.1, 0.0))
+    monkeypatch.setattr("cookbook.reflect.critic.load_critic", lambda: entails)
+    page = tmp_path / "page.html"
+    result = cookbook("--systems", "vanilla", "--judge", "--json", "--html", str(page))
+    found = json.loads(result.stdout)["judged"]
+    assert found["agreement"]["value"] == 1.0
+    assert found["systems"]["vanilla"]["answers"] == 6
+    assert "What a judge says of the answers" in page.read_text()
+    assert "judged" not in json.loads(cookbook("--systems", "vanilla", "--json").stdout)
 
 
 def test_the_command_ends_with_one_where_nothing_is_ranked(comparing, monkeypatch):

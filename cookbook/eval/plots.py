@@ -7,6 +7,7 @@ the 95 % interval of the table. The line under the title says what it rests on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,13 +41,15 @@ def accuracy_against_calls(comparison: Comparison) -> Figure:
             calls.value, score.value,
             xerr=[[calls.value - calls.low], [calls.high - calls.value]],
             yerr=[[score.value - score.low], [score.high - score.value]],
-            fmt="o", markersize=6, capsize=3, linewidth=1.2, color=_colour(comparison, name),
+            fmt="none", capsize=3, linewidth=1.2, color=_colour(comparison, name),
         )  # fmt: skip
+        # Above the labels: where points lie close, a label may cover a bar, but never a point.
+        axes.scatter(calls.value, score.value, s=36, color=_colour(comparison, name), zorder=5)
     most = max([calls for calls, _ in points.values()] + [1.0])
     for name, (x, y) in _apart(points, near=0.25 * most).items():
         free = points[name][0] == 0  # what makes no calls is named on the left, the rest on the right
         axes.annotate(
-            _label(name), points[name], (x - 0.02 * most if free else x + 0.02 * most, y if free else y + 0.03),
+            _label(name), points[name], (x - 0.02 * most if free else x + 0.025 * most, y if free else y + 0.03),
             textcoords="data", ha="right" if free else "left", va="center", fontsize=8.5,
             color=_colour(comparison, name), bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"},
         )  # fmt: skip
@@ -154,7 +157,7 @@ def _titled(figure: Figure, title: str, comparison: Comparison) -> Figure:
     rows = f"{comparison.common} of {comparison.rows} questions (split {comparison.split})"
     basis = f"{comparison.eval_set}, {rows}; {comparison.model}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
-    figure.axes[0].set_title(basis, loc="left", fontsize=8, color=INK)
+    figure.axes[0].set_title(fill(basis, 84), loc="left", fontsize=8, color=INK)
     return figure
 
 
