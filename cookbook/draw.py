@@ -23,7 +23,11 @@ Edge = tuple[str, str]
 START, END = "__start__", "__end__"
 
 INK, PALE, BLUE = "#22303c", "#c3ccd4", "#2a7fb8"
-COLOURS = ("#2a7fb8", "#e08a2c", "#3d9970", "#8e5ea2", "#c8371b", "#5c6f7c", "#b5892d", "#3aa6a6")
+COLOURS = (
+    "#2a7fb8", "#e08a2c", "#3d9970", "#8e5ea2", "#c8371b", "#5c6f7c", "#b5892d", "#3aa6a6", "#d46a9f", "#7a5230",
+    "#1d3f6e",
+)  # fmt: skip
+"""As many as there are systems, so that none shares its colour."""
 _GUILTY = "#c8371b"
 
 

@@ -29,8 +29,8 @@ def compare(
     ] = None,
     unreviewed: Annotated[bool, typer.Option("--unreviewed", help="Take drafted rows as they are.")] = False,
     systems: Annotated[
-        str, typer.Option(help="Names from `cookbook systems`, with commas.")
-    ] = "extractive,vanilla,handbook_graph",
+        str, typer.Option(help="Names from `cookbook systems`, with commas; or all.")
+    ] = "all",
     split: Annotated[
         str, typer.Option(help="report, fit (what thresholds were chosen on) or all.")
     ] = "report",
@@ -63,8 +63,10 @@ def compare(
     from cookbook.eval.dummies import DUMMIES
     from cookbook.eval.run import open_setup
     from cookbook.providers import LLMClient
+    from cookbook.systems import REGISTRY
 
-    names = [part.strip() for part in systems.split(",") if part.strip()]
+    named = [part.strip() for part in systems.split(",") if part.strip()]
+    names = list(REGISTRY) if named == ["all"] else named
     with working(f"opening {eval_set}"):
         client = LLMClient(os.environ.get("PROVIDER") or "replay")
         setup = open_setup(

@@ -30,10 +30,8 @@ from cookbook.eval.metrics import (
 from cookbook.eval.run import Setup, run
 from cookbook.eval.statistics import Difference, Estimate
 from cookbook.schema import Status
-from cookbook.systems import entry
+from cookbook.systems import REGISTRY, entry
 
-DEFAULT = ("extractive", "vanilla", "handbook_graph")
-"""What is compared when nobody says what: the reader without a model, the plain recipe, the first loop."""
 FLOOR = 0.5
 """The share of the rows that each system has to bring to an end, and that all must have run, for an order."""
 
@@ -192,13 +190,14 @@ def _dict(estimate: Estimate | None) -> dict[str, Any] | None:
 
 def compare(
     setup: Setup,
-    systems: Sequence[str] = DEFAULT,
+    systems: Sequence[str] = tuple(REGISTRY),
     *,
     against: str = "",
     floor: float = FLOOR,
     done: Callable[[str], None] = lambda system: None,
 ) -> Comparison:
-    """Run the systems and the dummies over a setup. ``done`` is told the system after each of its rows.
+    """Run the systems, all of them unless named, and the dummies over a setup. ``done`` is told the system after
+    each of its rows.
 
     Differences are from ``against``, by default from vanilla if it is there, else from the first system.
     ``floor`` is the share of the rows below which nothing is ranked.
@@ -213,10 +212,11 @@ def compare(
         raise ConfigError(f"differences from {against!r} need it among the systems: {', '.join(systems)}")
     ran = {name: run(setup, name, done=partial(done, name)) for name in (*systems, *DUMMIES)}
     model = setup.model if any(entry(name).needs_model for name in systems) else "no model"
+    own = [f"{name}: {entry(name).own_model}" for name in systems if entry(name).own_model]
     return Comparison(
         setup.name,
         setup.split,
-        model,
+        "; ".join([model, *own]),
         {name: found.pairs for name, found in ran.items()},
         against,
         {name: found.broken_off for name, found in ran.items() if found.broken_off},

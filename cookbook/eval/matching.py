@@ -1,7 +1,7 @@
 """An answer against its gold text: exact match and token F1, as SQuAD counts them, on words and numbers.
 
 Case, punctuation, articles and the way a character is encoded do not count, unless there is nothing else to
-compare, as with the gold text "A"; numbers compare by value.
+compare, as with the gold text "A"; two texts that are numbers compare by value, sign and unit alone.
 These measures reward short answers: a full sentence that holds the gold scores low in both. Whether the
 facts of a row are stated (:meth:`EvalRow.states`) is the measure for sentences.
 """
@@ -25,7 +25,7 @@ def golds(row: EvalRow) -> tuple[str, ...]:
 
 def exact(said: str, gold: Iterable[str]) -> bool:
     """Whether the text equals one of the gold texts, word for word, or is the same number."""
-    return any(_same_number(said, text) or eq(*_tokens(said, text)) for text in gold)
+    return any(_same(said, text) for text in gold)
 
 
 def f1(said: str, gold: Iterable[str]) -> float:
@@ -33,9 +33,14 @@ def f1(said: str, gold: Iterable[str]) -> float:
     return max((_f1(said, text) for text in gold), default=0.0)
 
 
+def _same(said: str, gold: str) -> bool:
+    equal = _equal_numbers(said, gold)
+    return eq(*_tokens(said, gold)) if equal is None else equal
+
+
 def _f1(text: str, other: str) -> float:
-    if _same_number(text, other):
-        return 1.0
+    if (equal := _equal_numbers(text, other)) is not None:
+        return float(equal)
     said, gold = _tokens(text, other)
     if not said or not gold:
         return float(said == gold)
@@ -43,10 +48,13 @@ def _f1(text: str, other: str) -> float:
     return 2 * shared / (len(said) + len(gold))
 
 
-def _same_number(text: str, other: str) -> bool:
-    """Both texts are a number and nothing besides, and it is the same: "72 hours" and "3 days"."""
+def _equal_numbers(text: str, other: str) -> bool | None:
+    """Whether two numbers are the same: "72 hours" and "3 days". None unless both texts are a number and nothing
+    besides."""
     one, two = _number(text), _number(other)
-    if one is None or two is None or not one.equals(two):
+    if one is None or two is None:
+        return None
+    if not one.equals(two):
         return False
     # A noun that is counted may be left out ("5" for "5 guests"), but not be another one.
     return one.measured or one.unit == two.unit or not (one.unit and two.unit)

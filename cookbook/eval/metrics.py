@@ -96,6 +96,11 @@ def _ended(status: Status) -> Callable[[EvalRow, Answer], Value]:
     return lambda row, answer: float(answer.status is status)
 
 
+def _seconds(row: EvalRow, answer: Answer) -> Value:
+    """None where calls were made and nobody took their time: unknown is not 0."""
+    return answer.trace.seconds if answer.trace.seconds or not answer.trace.calls else None
+
+
 HEADLINE = Metric(
     "right behaviour",
     behaved_right,
@@ -139,12 +144,7 @@ METRICS = (
     Metric("citation recall", citation_recall, "mean", "share of the gold quotes in passages it cites"),
     Metric("calls", lambda row, answer: answer.trace.calls, "mean", "LLM calls a question"),
     Metric("tokens", lambda row, answer: answer.trace.tokens, "mean", "prompt and reply, a question"),
-    Metric(
-        "seconds",
-        lambda row, answer: answer.trace.seconds,
-        "mean",
-        "in LLM calls; of a replay, by one clock for all",
-    ),
+    Metric("seconds", _seconds, "mean", "in LLM calls; of a replay, by one clock for all"),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}
 

@@ -15,7 +15,7 @@ import numpy as np
 from cookbook.draw import COLOURS, canvas, stacked_calls
 from cookbook.eval.compare import Comparison
 from cookbook.eval.dummies import DUMMIES
-from cookbook.eval.metrics import HEADLINE, keep_rate
+from cookbook.eval.metrics import BY_NAME, HEADLINE, keep_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,9 +95,11 @@ def keep_rates(comparison: Comparison) -> Figure:
 def latency(comparison: Comparison) -> Figure:
     """Seconds in LLM calls: the share of questions that were done by then. Replays are timed by one clock."""
     figure, axes = _canvas(7.2, 3.8)
-    for name in _modelled(comparison):
-        seconds = sorted(answer.trace.seconds for _, answer in comparison.shared[name] if answer)
-        share = np.arange(1, len(seconds) + 1) / max(len(seconds), 1)
+    timed = [name for name in _modelled(comparison) if comparison.estimate("seconds", name)]
+    for name in timed:
+        values = BY_NAME["seconds"].values(comparison.shared[name])
+        seconds = sorted(value for _, value in values.values())
+        share = np.arange(1, len(seconds) + 1) / len(seconds)
         label = (
             f"{_label(name)}: half by {np.median(seconds):.0f} s, 95% by {np.quantile(seconds, 0.95):.0f} s"
         )
@@ -109,7 +111,7 @@ def latency(comparison: Comparison) -> Figure:
     axes.set(xlabel=f"seconds in LLM calls{machine}", ylabel="share of questions done", ylim=(0, 1.02))
     axes.set_xlim(left=0)
     axes.yaxis.set_major_formatter("{x:.0%}")
-    if _modelled(comparison):
+    if timed:
         figure.legend(fontsize=8, frameon=False, ncols=2, loc="outside lower left")
     return _titled(figure, "How long a question takes", comparison)
 

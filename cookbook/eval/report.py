@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,8 @@ def tables(comparison: Comparison, judging: Judging | None = None) -> list[Table
     """All tables, the headline first; what a judge says comes last, if one was asked."""
     found = [scoreboard(comparison), differences(comparison)]
     names = [name for name in comparison.ranking if name in comparison.systems]
-    for start in range(0, len(names), COLUMNS):
-        found.append(profile(comparison, names[start : start + COLUMNS]))
+    profiles = [profile(comparison, names[at : at + COLUMNS]) for at in range(0, len(names), COLUMNS)]
+    found += [*(replace(each, note="") for each in profiles[:-1]), *profiles[-1:]]  # one legend is enough
     found += [lookups(comparison), kinds(comparison)]
     return [*found, judged(judging)] if judging else found
 

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from cookbook import paths
 from cookbook.errors import ConfigError
-from cookbook.reflect.numbers import ungrouped
+from cookbook.reflect.numbers import numbers_in, ungrouped
 from cookbook.schema import Chunk
 
 Kind = Literal[
@@ -33,18 +33,42 @@ Kind = Literal[
 Behaviour = Literal["answer", "refuse", "direct"]
 Split = Literal["fit", "report"]
 
+LONGEST = 80
+"""Words that an answer may have, unless its reference answer is long: the longest one of our sets has 37. Who hands
+over whole passages has searched and not answered, and would state every fact."""
+
 _WORD = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
+_NOT = re.compile(
+    r" (?:not|never|neither|nor|can t|(?:do|does|did|is|are|was|were|has|have|had|wo|would|could|should|must)n t)$"
+)
+_UNTRUE = re.compile(
+    r"\b(?:not (?:true|correct|right|the case)|false|untrue|wrong|incorrect)(?: to \w+)? that\b(?:[^.;!?]|\.(?=\d))*",
+    re.IGNORECASE,
+)
+"""A denial and what it denies, to the end of the clause."""
 
 
 def words(text: str) -> list[str]:
     """The words and numbers of a text in one form: "30-day" and "20,000" compare as meant, and so do a capital,
     a ligature and an accent, however they are encoded."""
-    return _WORD.findall(ungrouped(unicodedata.normalize("NFKC", text).casefold()))
+    # NFKC makes a common space of the narrow one in "20 000", and a common comma of a wide one: ungroup on both sides.
+    return _WORD.findall(ungrouped(unicodedata.normalize("NFKC", ungrouped(text)).casefold()))
 
 
 def _spaced(text: str) -> str:
     """The words of a text with one space around each, so that a word is found whole or not at all."""
     return " ".join(["", *words(text), ""])
+
+
+def _stated(way: str, text: str, said: str) -> bool:
+    """Whether a text (``said``: its spaced words) holds ``way`` undenied, or else an amount that equals it."""
+    places = [match.start() for match in re.finditer(f"(?={re.escape(_spaced(way))})", said)]
+    if places:
+        return any(not _NOT.search(said[:at]) for at in places)
+    amount = numbers_in(way)
+    if len(amount) != 1 or not amount[0].measured or len(words(way)) > 2:
+        return False
+    return any(number.equals(amount[0]) for number in numbers_in(text))
 
 
 @dataclass(frozen=True)
@@ -64,7 +88,8 @@ class EvalRow:
     """One question and what is right.
 
     ``answer`` is the reference answer in a sentence or two, ``variants`` are other ways to say it,
-    ``facts`` is what any right answer must state: one tuple of alternatives per fact. ``absent`` are
+    ``facts`` is what any right answer must state: one tuple of alternatives per fact. Without facts, the reference
+    answer or a variant is to be stated, which suits a date or a name and no sentence. ``absent`` are
     regular expressions that match nowhere in the corpus, the proof that a refusal is right.
     Thresholds are fitted on the split "fit"; results are reported on "report". ``reviewed`` is False
     for a row that a model drafted and nobody has read yet.
@@ -101,16 +126,23 @@ class EvalRow:
         return getattr(self, field)
 
     def states(self, text: str) -> bool:
-        """True when ``text`` states every fact: for each, one of its alternatives, as whole words.
-
-        A row without facts is stated by nothing.
+        """True when ``text`` states every fact, and is no longer than an answer may be (LONGEST, or four times the
+        reference answer). For each fact it holds one of the alternatives as whole words, not denied, or an amount
+        equal to it ("72 hours", "3 days"). Nothing states a row that has no answer.
         """
-        return bool(self.facts) and not self.lacking(text)
+        length = max(LONGEST, 4 * len(words(self.answer)))
+        return bool(self._wanted) and len(words(text)) <= length and not self.lacking(text)
 
     def lacking(self, text: str) -> list[tuple[str, ...]]:
-        """The facts that ``text`` does not state."""
+        """The facts that ``text`` does not state, however long it is."""
+        text = _UNTRUE.sub(" ", text)
         said = _spaced(text)
-        return [fact for fact in self.facts if not any(_spaced(way) in said for way in fact)]
+        return [fact for fact in self._wanted if not any(_stated(way, text, said) for way in fact)]
+
+    @property
+    def _wanted(self) -> tuple[tuple[str, ...], ...]:
+        whole = (self.answer, *self.variants) if self.behaviour == "answer" and self.answer else ()
+        return self.facts or ((whole,) if whole else ())
 
 
 @dataclass(frozen=True)
