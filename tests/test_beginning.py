@@ -32,7 +32,7 @@ def test_a_row_after_a_gap_is_not_reached(ended, far):
 
 def test_the_rows_are_those_that_the_slowest_reaches():
     found = beginning(compared(one="abcx", two="axc", three="abx"))
-    assert found.rows == found.common == 2
+    assert (found.common, found.rows) == (2, 4)  # and it says of how many
     assert [each.id for each, _ in found.results["one"]] == ["a", "x"]
     assert found.systems == ["one", "two", "three"]
     assert (found.against, found.broken_off) == ("one", {})
@@ -40,7 +40,7 @@ def test_the_rows_are_those_that_the_slowest_reaches():
 
 def test_some_systems_reach_further_than_all():
     found = beginning(compared(one="abcx", two="a", three="abx"), ["three", "one"])
-    assert (found.rows, found.systems, found.against) == (3, ["three", "one"], "one")
+    assert (found.common, found.systems, found.against) == (3, ["three", "one"], "one")
     assert beginning(compared(one="", two="a", three="abx"), ["three", "two"]).against == "three"
 
 

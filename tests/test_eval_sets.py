@@ -189,12 +189,42 @@ def test_published_rows_have_question_answer_and_corpus() -> None:
         ((("retry-after",),), "See `Retry-After`.", True),
         ((("LK-504",),), "error lk-504!", True),
         ((("LK-504",),), "LK-5041", False),
+        ((("14 days",),), "It is not 14 days but 30.", False),
+        ((("14 days",),), "It isn't 14 days.", False),
+        ((("14 days",),), "Not 7 days: 14 days.", True),
+        ((("14 days",),), "It is not true that you have 14.5 or 14 days. Ask support.", False),
+        ((("14 days",),), "It is wrong to say that it is free; you have 14 days.", True),
+        ((("panics",),), "`RefCell<T>` panics.", True),  # its T is no "n't"
+        ((("14 days",),), "You have two weeks.", True),  # "two" is read as a number
+        ((("14 days",),), "You have 14.0 days.", True),
+        ((("14 days",),), "You have 15 days.", False),
+        ((("5",),), "It is 6.", False),
+        ((("20000",),), "20\u00a0000 rows", True),
+        ((("500",),), "10\u00a0500 rows", False),
+        ((("500",),), "\uff11\uff10\uff0c\uff15\uff10\uff10 rows", False),  # wide digits and a wide comma
+        ((("14 days",),), "14 days " + "and more " * 39, True),
+        ((("14 days",),), "14 days " + "and more " * 40, False),  # a passage states everything
         ((), "anything", False),
     ],
 )
 def test_states_wants_every_fact_as_whole_words(facts: Any, text: str, stated: bool) -> None:
     row = EvalRow("x", "q?", "a", "off_topic", "direct", (), (), "fit", facts=facts)
     assert row.states(text) is stated
+
+
+def test_without_facts_the_reference_answer_or_a_variant_is_to_be_stated() -> None:
+    gold = (GoldQuote("a.md", "You have 14 days."),)
+    row = EvalRow("x", "q?", "14 days", "answerable", "answer", gold, ("a fortnight",), "fit")
+    assert row.states("It takes 14 days.")
+    assert row.states("It takes a fortnight.")
+    assert not row.states("It takes a month.")
+
+
+def test_a_longer_reference_answer_lets_an_answer_be_longer() -> None:
+    gold = (GoldQuote("a.md", "It is 5."),)
+    row = EvalRow("x", "q?", "word " * 30, "answerable", "answer", gold, (), "fit", facts=(("5",),))
+    assert row.states("5 " + "word " * 119)
+    assert not row.states("5 " + "word " * 120)
 
 
 # ---------------------------------------------------------------- every set

@@ -73,6 +73,20 @@ class Checker:
         return ClaimCheck(claim, "" if held else UNSTATED)
 
 
+@pytest.mark.parametrize(("says", "doubted", "denied"), [("", 0, 0), (UNSTATED, 1, 0), (CONTRADICTED, 1, 1)])
+def test_a_sentence_that_stands_in_a_passage_is_supported_and_tries_the_checker(says, doubted, denied):
+    passage = hit("one", "Bring the form. You can get it back for 14 days, for free.")
+
+    class Says:
+        def claim(self, question, claim, hits):
+            return ClaimCheck(claim, says)
+
+    found = groundedness(answer("q?", "You can get it back for 14 days.", contexts=(passage,)), Says())
+    assert found == Grounding(1, 1, quoted=1, doubted=doubted, denied=denied)
+    few = groundedness(answer("q?", "For 14 days.", contexts=(passage,)), Says())
+    assert (few.quoted, few.supported) == (0, int(not says))  # three words stand anywhere
+
+
 def test_each_claim_is_checked_and_one_invention_shows():
     checker = Checker()
     found = groundedness(answer("q?", "It is 5. It is 7.", contexts=(FIVE,)), checker)

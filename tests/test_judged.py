@@ -10,7 +10,7 @@ from eval_stubs import answer, hit, row
 
 from cookbook.errors import ReplyTruncated
 from cookbook.eval.compare import Comparison
-from cookbook.eval.judged import RIGHT_AT, Judged, by_strings, judging
+from cookbook.eval.judged import RIGHT_AT, Judged, Quoted, by_strings, judging
 from cookbook.eval.report import judged as judged_table
 from cookbook.eval.run import open_setup, run
 from cookbook.reflect.claims import with_question
@@ -82,8 +82,18 @@ def test_the_judge_is_asked_of_rightness_only_where_strings_are_silent_and_each_
 def test_its_agreement_is_counted_on_answers_that_strings_decide():
     right = "Archiving does it: archive it, then."
     found = judging(compared(one=right, two=right, three="Retire and archive it all."), Judge(), right_at=0.5)
-    assert (found.agreement.value, found.agreement.n) == (0.5, 2)  # the same answer counts once
-    assert "says the same of 50%" in judged_table(found).note
+    agreement = found.agreement
+    assert (agreement.right.value, agreement.right.n, agreement.wrong) == (
+        0.5,
+        2,
+        None,
+    )  # the same answer counts once
+    assert "strings decide too few" in judged_table(found).note
+    wrong = judging(compared(one=right, two="Now archive it. " * 30), Judge(), right_at=0.5)
+    assert (wrong.agreement.right.n, wrong.agreement.wrong.n) == (1, 1)  # so long a text is no answer
+    assert (
+        "it takes 1 of 1 right answers for right and 1 of 1 wrong ones for wrong" in judged_table(wrong).note
+    )
     assert [each.undecided for each in found.systems.values()] == [0, 0, 0]
 
 
@@ -95,8 +105,21 @@ def test_what_is_denied_and_what_the_judge_fails_on_have_places_of_their_own():
     assert (two.grounded, two.undecided, two.right, two.failed) == (None, 1, 0, 1)
     rows = judged_table(found).rows
     assert (rows[1]["grounded"], rows[1]["of these right"]) == ("-", "0, 1 failed")
-    assert judged_table(found).note.endswith("strings decide none of these answers.")
+    assert judged_table(found).note.endswith("strings decide too few of these answers.")
     assert found.to_dict()["systems"]["one"]["contradicted"] == 1
+
+
+def test_how_often_it_doubts_what_is_quoted_stands_beside_what_it_says():
+    quote = "Archiving puts a project aside, and not away."
+    passage = hit("a", quote)
+    results = {"one": [(ROW, answer("a?", quote, contexts=(passage,)))]}
+    found = judging(Comparison("made_up", "all", "no model", results, "one"), Judge())
+    assert found.quoted == Quoted(claims=1, doubted=1, denied=1)
+    assert found.systems["one"].grounded.value == 1.0
+    assert (
+        "Of 1 claims that stand word for word in a passage it doubts 1 and calls 1"
+        in judged_table(found).note
+    )
 
 
 def test_a_refusal_and_an_answer_that_needs_no_passage_are_not_among_what_is_judged():

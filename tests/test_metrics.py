@@ -56,7 +56,10 @@ def test_every_figure_on_seven_rows():
     assert value("refused rightly") == (0.5, 2)
     assert value("answered directly") == (1.0, 1)
     assert value("failed") == (pytest.approx(1 / 7), 7)
-    assert value("right, if it answers") == (0.5, 2)
+    assert value("right, if it answers") == (
+        pytest.approx(1 / 3),
+        3,
+    )  # the failed row is no better than a wrong one
     assert value("calls") == (2.0, 7)
     assert value("tokens") == (30.0, 7)
 
@@ -64,6 +67,12 @@ def test_every_figure_on_seven_rows():
 def test_rows_that_were_not_run_are_missing_and_not_wrong():
     pairs = [*PAIRS, (row("e"), None)]
     assert value("answered right", pairs) == (0.25, 4)
+
+
+def test_seconds_that_nobody_took_are_unknown_and_not_zero():
+    assert BY_NAME["seconds"].estimate(PAIRS) is None
+    none_asked = [(ROWS[0], answer("a?", RIGHT))]
+    assert value("seconds", none_asked) == (0.0, 1)
 
 
 def test_a_figure_that_no_row_has_is_none():
@@ -134,5 +143,5 @@ def test_a_set_of_one_kind_is_refused(rows, missing):
 
 
 def test_every_metric_says_what_it_counts():
-    assert all(metric.note and metric.kind in ("rate", "mean", "balanced") for metric in METRICS)
+    assert all(metric.note and metric.kind in ("rate", "share", "mean", "balanced") for metric in METRICS)
     assert [metric.name for metric in METRICS if metric.kind == "balanced"] == [HEADLINE.name]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from cookbook.eval import statistics
-from cookbook.eval.statistics import Difference, Estimate, auc, balanced, difference, mean, rate
+from cookbook.eval.statistics import Difference, Estimate, auc, balanced, difference, mean, rate, ratio, share
 
 
 def test_a_rate_has_wilsons_interval():
@@ -73,9 +73,31 @@ def test_two_added_rows_keep_a_paired_difference_honest(monkeypatch):
 
 def test_a_difference_is_paired():
     """The same gap on every row is certain, however much the rows differ among themselves."""
-    found = difference([10.5, 3.5, 90.5], [10.0, 3.0, 90.0])
-    assert (found.value, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 3)
+    more, less = [10.5, 3.5, 90.5, 7.5, 0.5, 2.5], [10.0, 3.0, 90.0, 7.0, 0.0, 2.0]
+    found = difference(more, less)
+    assert (found.value, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 6)
     assert found.seen
+
+
+def test_five_rows_show_no_difference_even_if_they_agree():
+    found = difference([1.5] * 5, [1.0] * 5)
+    assert (found.low, found.seen) == (0.5, False)
+    assert str(found).endswith("no difference seen")
+
+
+def test_shares_that_are_all_or_nothing_have_an_interval():
+    assert share([1.0] * 10) == rate(10, 10)
+    assert share([1.0, 0.5]) == mean([1.0, 0.5])
+    with pytest.raises(ValueError, match="at least one"):
+        share([])
+
+
+def test_a_ratio_draws_rows_and_not_what_is_in_them():
+    """Ten rows of five, each all or nothing: the fifty are worth ten."""
+    rows = ratio([5, 0] * 5, [5] * 10)
+    assert (rows.value, rows.n) == (0.5, 50)
+    assert rows.high - rows.low > 1.8 * (rate(25, 50).high - rate(25, 50).low)
+    assert ratio([0, 0], [3, 4]) == rate(0, 7)
 
 
 def test_a_difference_by_classes_weighs_them_alike():

@@ -11,11 +11,13 @@ import typer
 
 from cookbook import paths
 from cookbook.cli.output import JsonFlag, aside, command, counting, print_json, working
+from cookbook.errors import ConfigError
 from cookbook.show import PLAIN_WIDTH, show_table
 
 if TYPE_CHECKING:
     from cookbook.eval.compare import Comparison
     from cookbook.eval.judged import Judging
+    from cookbook.eval.report import Table
 
 
 @command
@@ -29,7 +31,10 @@ def compare(
     ] = None,
     unreviewed: Annotated[bool, typer.Option("--unreviewed", help="Take drafted rows as they are.")] = False,
     systems: Annotated[
-        str, typer.Option(help="Names from `cookbook systems`, with commas; or all.")
+        str,
+        typer.Option(
+            help="Names from `cookbook systems`, with commas. all: those that ask one and the same model, or none."
+        ),
     ] = "all",
     split: Annotated[
         str, typer.Option(help="report, fit (what thresholds were chosen on) or all.")
@@ -44,7 +49,7 @@ def compare(
     judge: Annotated[
         bool,
         typer.Option(
-            "--judge", help="Also let the trained critic judge what the answers claim; a minute more."
+            "--judge", help="Also let the trained critic judge what the answers claim; minutes more."
         ),
     ] = False,
     html: Annotated[
@@ -59,14 +64,21 @@ def compare(
     Ends with 1 where too few rows came to an end to rank the systems.
     """
     from cookbook.eval import report
+    from cookbook.eval.compare import ALL
     from cookbook.eval.compare import compare as compare_all
     from cookbook.eval.dummies import DUMMIES
     from cookbook.eval.run import open_setup
     from cookbook.providers import LLMClient
-    from cookbook.systems import REGISTRY
 
     named = [part.strip() for part in systems.split(",") if part.strip()]
-    names = list(REGISTRY) if named == ["all"] else named
+    names = list(ALL) if named == ["all"] else named
+    front = paths.ROOT / "README.md"
+    if html and (html.is_dir() or not html.parent.is_dir()):
+        raise ConfigError(f"cannot write {html}; name a file in a folder that exists")
+    if readme:
+        report.with_block(
+            paths.read_text(front), eval_set, ""
+        )  # no place for the table: say so before the work
     with working(f"opening {eval_set}"):
         client = LLMClient(os.environ.get("PROVIDER") or "replay")
         setup = open_setup(
@@ -74,36 +86,42 @@ def compare(
         )
     with counting(len(setup.rows) * (len(names) + len(DUMMIES))) as done:
         comparison = compare_all(setup, names, against=against, floor=floor, done=done)
+    _print(comparison)
     judging = _judged(comparison) if judge else None
-    _print(comparison, judging)
+    if as_json:
+        print_json(comparison.to_dict() | ({"judged": judging.to_dict()} if judging else {}))
     if html:
         html.write_text(report.page(comparison, judging), encoding="utf-8")
         aside(f"wrote {html}")
     if readme:
-        path = paths.ROOT / "README.md"
-        text = report.with_block(paths.read_text(path), eval_set, report.readme_block(comparison))
-        path.write_text(text, encoding="utf-8")
-        aside(f"renewed the table of {eval_set} in {path.name}")
-    if as_json:
-        print_json(comparison.to_dict() | ({"judged": judging.to_dict()} if judging else {}))
+        text = report.with_block(paths.read_text(front), eval_set, report.readme_block(comparison))
+        front.write_text(text, encoding="utf-8")
+        aside(f"renewed the table of {eval_set} in {front.name}")
     if not comparison.ranked:
         raise typer.Exit(1)
 
 
 def _judged(comparison: Comparison) -> Judging:
     from cookbook.eval.judged import judging
+    from cookbook.eval.report import judged
     from cookbook.reflect.critic import load_critic
 
     with working("the critic reads the answers"):
-        return judging(comparison, load_critic())
+        found = judging(comparison, load_critic())
+    _show(judged(found))
+    return found
 
 
-def _print(comparison: Comparison, judging: Judging | None) -> None:
+def _print(comparison: Comparison) -> None:
     from cookbook.eval.report import heading, tables
 
     print(fill(heading(comparison), PLAIN_WIDTH))
-    for table in tables(comparison, judging):
-        print()
-        show_table(table.rows, table.title)
-        if table.note:
-            print(fill(table.note, PLAIN_WIDTH))
+    for table in tables(comparison):
+        _show(table)
+
+
+def _show(table: Table) -> None:
+    print()
+    show_table(table.rows, table.title)
+    if table.note:
+        print(fill(table.note, PLAIN_WIDTH))

@@ -42,6 +42,7 @@ def beginning(comparison: Comparison, systems: Sequence[str] = ()) -> Comparison
         results={name: [pair for pair in pairs if pair[0].id in first] for name, pairs in results.items()},
         against=comparison.against if comparison.against in names else names[0],
         broken_off={},
+        selection=comparison.rows,
     )
 
 

@@ -8,6 +8,7 @@ coverage there is no order at all: a few rows that were easy to finish name no w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
@@ -32,6 +33,8 @@ from cookbook.eval.statistics import Difference, Estimate
 from cookbook.schema import Status
 from cookbook.systems import REGISTRY, entry
 
+ALL = tuple(name for name, found in REGISTRY.items() if not found.own_model)
+"""The systems that meet on equal terms: one model for all who ask any. One that brings its own is to be named."""
 FLOOR = 0.5
 """The share of the rows that each system has to bring to an end, and that all must have run, for an order."""
 
@@ -65,7 +68,7 @@ class Comparison:
 
     ``broken_off`` counts, for a system, the rows that are recorded in part; see Ran. ``machine`` is where the
     seconds were measured, ``clock`` what they were computed by, if they were; ``floor`` is FLOOR, or what the
-    caller asks for.
+    caller asks for. ``selection`` is the number of rows that were to be run, where ``results`` hold a part of them.
     """
 
     eval_set: str
@@ -77,6 +80,7 @@ class Comparison:
     machine: str = ""
     floor: float = FLOOR
     clock: Clock | None = None
+    selection: int = 0
 
     @cached_property
     def shared(self) -> dict[str, list[Pair]]:
@@ -86,7 +90,7 @@ class Comparison:
     @property
     def rows(self) -> int:
         """The rows of the selection."""
-        return len(self.results[self.against])
+        return self.selection or len(self.results[self.against])
 
     @property
     def common(self) -> int:
@@ -105,8 +109,10 @@ class Comparison:
 
     @property
     def ranked(self) -> bool:
-        """Whether there is an order: nobody is below the floor, nor is what all have run."""
-        return not self.below_floor and self.common >= self.floor * self.rows
+        """Whether there is an order: nobody is below the floor, nor is what all have run, and that has rows to answer
+        and rows to refuse."""
+        enough = not self.below_floor and self.common >= self.floor * self.rows
+        return enough and self.estimate(HEADLINE.name, self.against) is not None
 
     @property
     def systems(self) -> list[str]:
@@ -129,8 +135,7 @@ class Comparison:
 
     @cached_property
     def ranking(self) -> list[str]:
-        """All systems, the best first; see the head of this file. Those without the headline figure come last.
-        Where nothing is ranked, as they were named."""
+        """All systems, the best first; see the head of this file. Where nothing is ranked, as they were named."""
         return sorted(self.results, key=self._rank) if self.ranked else list(self.results)
 
     def _rank(self, system: str) -> tuple[float, float]:
@@ -138,10 +143,37 @@ class Comparison:
         return (-headline.value if headline else 1.0, calls.value if calls else 0.0)
 
     @property
-    def no_better_than_dummies(self) -> list[str]:
-        """Systems that are not above the best dummy: they have shown nothing."""
-        level = min(self._rank(name)[0] for name in DUMMIES)
-        return [name for name in self.systems if self._rank(name)[0] >= level]
+    def best_dummy(self) -> str:
+        return min(DUMMIES, key=self._rank)
+
+    @cached_property
+    def not_above_dummies(self) -> list[str]:
+        """Systems of which no right behaviour beyond the best dummy's is seen; none of them where nothing is ranked."""
+        gaps = {name: self.difference(HEADLINE.name, name, self.best_dummy) for name in self.systems}
+        return [
+            name for name, gap in gaps.items() if self.ranked and not (gap and gap.seen and gap.value > 0)
+        ]
+
+    @cached_property
+    def broke(self) -> dict[str, Counter[str]]:
+        """What systems say of the rows on which they failed, the last step of each, counted."""
+        said = {
+            name: Counter(
+                a.trace.steps[-1].note for _, a in pairs if a and a.status is Status.FAILED and a.trace.steps
+            )
+            for name, pairs in self.results.items()
+        }
+        return {name: notes for name, notes in said.items() if notes}
+
+    @property
+    def holding_back(self) -> dict[str, int]:
+        """Systems without which the others could be compared on more rows, and on how many."""
+        found = {}
+        for name in self.systems if len(self.systems) > 1 else ():
+            rest = {other: pairs for other, pairs in self.results.items() if other != name}
+            if (rows := len(next(iter(common(rest).values())))) > self.common:
+                found[name] = rows
+        return found
 
     @property
     def undecided(self) -> dict[str, float]:
@@ -166,7 +198,10 @@ class Comparison:
             "systems": {name: self._system(name) for name in self.ranking},
             "against": self.against,
             "selected": self.selected,
-            "no_better_than_dummies": self.no_better_than_dummies,
+            "best_dummy": self.best_dummy,
+            "not_above_dummies": self.not_above_dummies,
+            "broke": self.broke,
+            "holding_back": self.holding_back,
             "undecided": self.undecided,
         }
 
@@ -190,14 +225,13 @@ def _dict(estimate: Estimate | None) -> dict[str, Any] | None:
 
 def compare(
     setup: Setup,
-    systems: Sequence[str] = tuple(REGISTRY),
+    systems: Sequence[str] = ALL,
     *,
     against: str = "",
     floor: float = FLOOR,
     done: Callable[[str], None] = lambda system: None,
 ) -> Comparison:
-    """Run the systems, all of them unless named, and the dummies over a setup. ``done`` is told the system after
-    each of its rows.
+    """Run the systems and the dummies over a setup. ``done`` is told the system after each of its rows.
 
     Differences are from ``against``, by default from vanilla if it is there, else from the first system.
     ``floor`` is the share of the rows below which nothing is ranked.

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cookbook.errors import GRADER_FAILURES
-from cookbook.eval.sets import EvalRow
+from cookbook.eval.sets import EvalRow, words
 from cookbook.reflect.claims import claims_of
 from cookbook.reflect.support.by_claims import CONTRADICTED, ClaimCheck
 from cookbook.schema import Answer, Hit, Status
+
+QUOTE = 6
+"""Words that make a quote."""
 
 
 def context_recall(row: EvalRow, answer: Answer) -> float | None:
@@ -23,7 +26,8 @@ def context_recall(row: EvalRow, answer: Answer) -> float | None:
 
 
 def citation_recall(row: EvalRow, answer: Answer) -> float | None:
-    """The share of the gold quotes that stand in a passage it cites; None unless it answered such a row."""
+    """The share of the gold quotes that stand in a passage it cites; None for a row without gold, and for a refusal.
+    One that broke has none: 0."""
     return _held(row, _cited(answer)) if _speaks(row, answer) else None
 
 
@@ -37,7 +41,7 @@ def citation_precision(row: EvalRow, answer: Answer) -> float | None:
 
 
 def _speaks(row: EvalRow, answer: Answer) -> bool:
-    return bool(row.gold) and answer.status is Status.ANSWERED
+    return bool(row.gold) and answer.status is not Status.REFUSED
 
 
 def _cited(answer: Answer) -> list[Hit]:
@@ -53,13 +57,18 @@ def _held(row: EvalRow, hits: Sequence[Hit]) -> float:
 class Grounding:
     """How many claims of one answer its passages support, and how many they deny; of the rest they say nothing.
 
-    ``failed`` claims got no verdict.
+    ``failed`` claims got no verdict. ``quoted`` claims stand word for word in a passage, so they are supported
+    whatever the checker says; it did not find ``doubted`` of them supported, and called ``denied`` of these
+    contradicted. That is how often it cries for nothing.
     """
 
     claims: int
     supported: int
     contradicted: int = 0
     failed: int = 0
+    quoted: int = 0
+    doubted: int = 0
+    denied: int = 0
 
     @property
     def share(self) -> float | None:
@@ -85,10 +94,32 @@ def groundedness(
     said = claims(answer.text)
     if not answer.contexts:
         return Grounding(len(said), 0)
-    problems: list[str | None] = []
+    quotes: list[str | None] = []
+    others: list[str | None] = []
     for claim in said:
-        try:
-            problems.append(checker.claim(answer.question, claim, answer.contexts).problem)
-        except GRADER_FAILURES:
-            problems.append(None)
-    return Grounding(len(said), problems.count(""), problems.count(CONTRADICTED), problems.count(None))
+        (quotes if _quoted(claim, answer.contexts) else others).append(_problem(answer, claim, checker))
+    return Grounding(
+        len(said),
+        len(quotes) + others.count(""),
+        others.count(CONTRADICTED),
+        others.count(None),
+        len(quotes),
+        len(quotes) - quotes.count(""),
+        quotes.count(CONTRADICTED),
+    )
+
+
+def _problem(answer: Answer, claim: str, checker: ClaimChecker) -> str | None:
+    """What is wrong with a claim, "" if nothing is; None when the checker failed."""
+    try:
+        return checker.claim(answer.question, claim, answer.contexts).problem
+    except GRADER_FAILURES:
+        return None
+
+
+def _quoted(claim: str, hits: Sequence[Hit]) -> bool:
+    """Whether it is a sentence that stands in a passage. A few words ("7 days") stand there by chance."""
+    said = words(claim)
+    return len(said) >= QUOTE and any(
+        f" {' '.join(said)} " in f" {' '.join(words(hit.text))} " for hit in hits
+    )

@@ -16,7 +16,7 @@ from cookbook.errors import GRADER_FAILURES
 from cookbook.eval.compare import Comparison
 from cookbook.eval.evidence import Grounding, groundedness
 from cookbook.eval.sets import EvalRow
-from cookbook.eval.statistics import Estimate, mean, rate
+from cookbook.eval.statistics import Estimate, rate, share
 from cookbook.reflect.claims import with_question
 from cookbook.reflect.entailment import Entailment, EntailmentJudge
 from cookbook.reflect.support import ClaimSupport
@@ -30,13 +30,17 @@ answers of the extractive reader to the fit rows of our three sets, as far as st
 def by_strings(row: EvalRow, text: str) -> bool | None:
     """Whether an answer is right, as far as words and numbers tell.
 
-    True when it states every fact of the row. False when it lacks one with a digit in it: a number or a code has no
-    other wording. None when it lacks facts in words only, for words have synonyms.
+    True when it states every fact of the row and is no passage. False when it lacks a fact with a digit in it, and
+    holds no amount equal to it, or is too long. None when it lacks facts in words only, for words have synonyms.
     """
-    lacking = row.lacking(text)
-    if not lacking:
+    if row.states(text):
         return True
-    return False if any(letter.isdigit() for fact in lacking for way in fact for letter in way) else None
+    lacking = row.lacking(text)
+    return (
+        None
+        if lacking and not any(letter.isdigit() for f in lacking for way in f for letter in way)
+        else False
+    )
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,37 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """How far to believe the judge of correctness: the share of the ``right`` answers, as strings decide, that it takes
+    for right, and of the ``wrong`` ones that it does not. None where there are none."""
+
+    right: Estimate | None
+    wrong: Estimate | None
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """How far to believe the judge of claims: of those that stand word for word in a passage it does not find
+    ``doubted`` supported, and calls ``denied`` contradicted."""
+
+    claims: int
+    doubted: int
+    denied: int
+
+
+@dataclass(frozen=True)
 class Judging:
-    """By system. ``agreement`` is how often the judge says of an answer what strings say, where they decide."""
+    """What was found, by system, and how far to believe it."""
 
     systems: Mapping[str, Judged]
-    agreement: Estimate | None
+    agreement: Agreement
+
+    @property
+    def quoted(self) -> Quoted:
+        every = [each for found in self.systems.values() for each in found.groundings]
+        return Quoted(
+            *(sum(getattr(each, name) for each in every) for name in ("quoted", "doubted", "denied"))
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON takes it."""
@@ -81,7 +111,8 @@ class Judging:
             }
             for name, found in self.systems.items()
         }
-        return {"agreement": vars(self.agreement) if self.agreement else None, "systems": systems}
+        agreement = {name: vars(found) if found else None for name, found in vars(self.agreement).items()}
+        return {"agreement": agreement, "quoted": vars(self.quoted), "systems": systems}
 
 
 def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float = RIGHT_AT) -> Judging:
@@ -90,7 +121,8 @@ def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float =
     Each pair of texts is judged once, whoever said it.
     """
     known = _Remembering(judge)
-    found, agreed = {}, {}
+    found: dict[str, Judged] = {}
+    agreed: dict[tuple[str, str], tuple[bool, bool]] = {}
     for name in comparison.systems:
         pairs = [(row, a) for row, a in comparison.shared[name] if a and row.behaviour != "direct"]
         grounded = [groundedness(answer, ClaimSupport(known, bare_answers=True)) for _, answer in pairs]
@@ -104,15 +136,18 @@ def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float =
             if decided is None:
                 undecided.append(said)
             elif said is not None:
-                agreed[row.id, answer.text] = said == decided
+                agreed[row.id, answer.text] = (decided, said == decided)
         found[name] = Judged(
-            mean(shares) if shares else None,
+            share(shares) if shares else None,
             groundings,
             len(undecided),
             undecided.count(True),
             undecided.count(None),
         )
-    return Judging(found, rate(sum(agreed.values()), len(agreed)) if agreed else None)
+    right, wrong = ([same for decided, same in agreed.values() if decided is kind] for kind in (True, False))
+    return Judging(
+        found, Agreement(*(rate(sum(each), len(each)) if each else None for each in (right, wrong)))
+    )
 
 
 def _right(row: EvalRow, answer: Answer, judge: EntailmentJudge, right_at: float) -> bool | None:

@@ -30,7 +30,7 @@ class Metric:
     """One figure. ``of`` gives a row's number; ``kind`` says how rows make a figure.
 
     ``rate``: the share of rows with 1. ``balanced``: the mean of that share over CLASSES, each with one
-    half, however many rows it has. ``mean``: the mean.
+    half, however many rows it has. ``share``: the mean of numbers in [0, 1]. ``mean``: the mean.
     """
 
     name: str
@@ -52,13 +52,13 @@ class Metric:
         numbers = [value for _, value in values.values()]
         if not numbers:
             return None
-        return _rate(numbers) if self.kind == "rate" else statistics.mean(numbers)
+        return {"rate": _rate, "share": statistics.share}.get(self.kind, statistics.mean)(numbers)
 
     def written(self, estimate: Estimate | None) -> str:
         """A figure or a difference for a table: rates in percent, other numbers as they are, "-" for none."""
         if estimate is None:
             return "-"
-        return str(estimate) if self.kind == "mean" else estimate.percent
+        return str(estimate) if self.kind in ("mean", "share") else estimate.percent
 
     def difference(self, first: Iterable[Pair], second: Iterable[Pair]) -> Difference | None:
         """How much more the first has, on the rows for which both have a number; None when there is none."""
@@ -70,7 +70,7 @@ class Metric:
             [a[row][1] for row in shared],
             [b[row][1] for row in shared],
             classes=[a[row][0] for row in shared] if self.kind == "balanced" else None,
-            rates=self.kind != "mean",
+            rates=self.kind not in ("mean", "share"),
         )
 
 
@@ -89,7 +89,14 @@ def _answerable(row: EvalRow, answer: Answer) -> bool:
 
 
 def _given(row: EvalRow, answer: Answer) -> bool:
-    return row.behaviour == "answer" and answer.status is Status.ANSWERED
+    """An answerable row that was not refused. One on which the system broke counts, as wrong: it must not look
+    better for that."""
+    return row.behaviour == "answer" and answer.status is not Status.REFUSED
+
+
+def _said(answer: Answer) -> str:
+    """What it answered; nothing, where it broke and says so."""
+    return answer.text if answer.status is Status.ANSWERED else ""
 
 
 def _ended(status: Status) -> Callable[[EvalRow, Answer], Value]:
@@ -101,6 +108,7 @@ def _seconds(row: EvalRow, answer: Answer) -> Value:
     return answer.trace.seconds if answer.trace.seconds or not answer.trace.calls else None
 
 
+NOT_REFUSED = "of the answerable rows it did not refuse"
 HEADLINE = Metric(
     "right behaviour",
     behaved_right,
@@ -123,28 +131,33 @@ METRICS = (
         "rate",
         "of all rows that need no passage",
     ),
-    Metric("failed", _ended(Status.FAILED), "rate", "of all rows; a grader or the system broke"),
-    Metric("right, if it answers", _if(_given, behaved_right), "rate", "of the answerable rows it answered"),
+    Metric("failed", _ended(Status.FAILED), "rate", "of all rows, a grader or the system broke"),
+    Metric("right, if it answers", _if(_given, behaved_right), "rate", NOT_REFUSED),
     Metric(
         "exact match",
-        _if(_given, lambda row, answer: float(matching.exact(answer.text, matching.golds(row)))),
+        _if(_given, lambda row, answer: float(matching.exact(_said(answer), matching.golds(row)))),
         "rate",
-        "of the answerable rows it answered",
+        NOT_REFUSED,
     ),
     Metric(
         "token F1",
-        _if(_given, lambda row, answer: matching.f1(answer.text, matching.golds(row))),
-        "mean",
-        "of the answerable rows it answered",
+        _if(_given, lambda row, answer: matching.f1(_said(answer), matching.golds(row))),
+        "share",
+        NOT_REFUSED,
     ),
-    Metric("context recall", context_recall, "mean", "share of the gold quotes in the passages it was shown"),
+    Metric("context recall", context_recall, "share", "of the gold quotes, in the passages it was shown"),
     Metric(
-        "citation precision", citation_precision, "mean", "share of cited passages that hold a gold quote"
+        "citation precision", citation_precision, "share", "of the cited passages, those with a gold quote"
     ),
-    Metric("citation recall", citation_recall, "mean", "share of the gold quotes in passages it cites"),
+    Metric("citation recall", citation_recall, "share", "of the gold quotes, in the passages it cites"),
     Metric("calls", lambda row, answer: answer.trace.calls, "mean", "LLM calls a question"),
     Metric("tokens", lambda row, answer: answer.trace.tokens, "mean", "prompt and reply, a question"),
-    Metric("seconds", _seconds, "mean", "in LLM calls; of a replay, by one clock for all"),
+    Metric(
+        "seconds",
+        _seconds,
+        "mean",
+        "in LLM calls, of a replay by one clock for all, - where nobody took them",
+    ),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}
 
@@ -161,7 +174,9 @@ def price(pairs: Iterable[Pair]) -> float | None:
 
 def retrieval_rates(pairs: Iterable[Pair]) -> dict[Behaviour, Estimate]:
     """How often it looked anything up, for each class of rows that occurs."""
-    return _rates(pairs, lambda row: row.behaviour, lambda row, answer: retrieved(answer))
+    return _rates(
+        pairs, lambda row: row.behaviour, lambda row, answer: retrieved(answer) if _ran(answer) else None
+    )
 
 
 def same_for_all(rates: Mapping[Behaviour, Estimate]) -> float | None:
@@ -175,6 +190,11 @@ def same_for_all(rates: Mapping[Behaviour, Estimate]) -> float | None:
 def by_kind(pairs: Iterable[Pair]) -> dict[Kind, Estimate]:
     """How often it behaved right on each kind of question; rows that need no passage are left out."""
     return _rates(pairs, lambda row: row.kind, behaved_right)
+
+
+def _ran(answer: Answer) -> bool:
+    """Whether the trace tells what was done: of a system that broke it does not."""
+    return answer.trace.nodes != ["broke"]
 
 
 def retrieved(answer: Answer) -> bool:
@@ -193,17 +213,16 @@ def _rates(
 
 
 def keep_rate(pairs: Iterable[Pair]) -> Estimate | None:
-    """The share of graded passages that were kept; None for a system that grades none. Failed grades count."""
-    verdicts = [
-        verdict
+    """The share of graded passages that were kept; None for a system that grades none. Failed grades count.
+    The interval draws questions: the passages of one are graded in one breath."""
+    labels = [
+        [v.label for step in answer.trace.steps for v in step.verdicts if v.decision is Decision.RELEVANCE]
         for _, answer in pairs
         if answer is not None
-        for step in answer.trace.steps
-        for verdict in step.verdicts
-        if verdict.decision is Decision.RELEVANCE
     ]
-    kept = sum(verdict.label == Relevance.RELEVANT for verdict in verdicts)
-    return statistics.rate(kept, len(verdicts)) if verdicts else None
+    graded = [len(each) for each in labels]
+    kept = [each.count(Relevance.RELEVANT) for each in labels]
+    return statistics.ratio(kept, graded) if sum(graded) else None
 
 
 def require_both(rows: Iterable[EvalRow]) -> None:

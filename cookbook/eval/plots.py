@@ -1,7 +1,7 @@
 """Pictures that can stand on a slide: what a system buys, where its calls go, what it keeps, how long it takes.
 
-PLOTS take a Comparison and give a Figure; ``reliability`` takes judges. Grey are the dummies; an error bar is
-the 95 % interval of the table. The line under the title says what it rests on.
+PLOTS take a Comparison and give a Figure; ``reliability`` takes judges. Grey are the dummies, and differences that
+are not seen; an error bar is the 95 % interval of the table. The line under the title says what it rests on.
 """
 
 from __future__ import annotations
@@ -68,6 +68,24 @@ def _apart(points: Mapping[str, Point], near: float, least: float = 0.05) -> dic
         above = [height for other, height in found.values() if abs(other - x) < near]
         found[name] = (x, min([y, *(height - least for height in above)]))
     return found
+
+
+def gains(comparison: Comparison) -> Figure:
+    """Right behaviour more or less than that of the system compared against, row by row. Pale where no difference is
+    seen."""
+    found = {name: comparison.difference(HEADLINE.name, name) for name in comparison.ranking}
+    shown = {
+        n: gap for n, gap in found.items() if gap and n in comparison.systems and n != comparison.against
+    }
+    figure, axes = _canvas(7.2, 1.3 + 0.36 * len(shown))
+    axes.axvline(0, color=INK, linewidth=1)
+    for name, gap in shown.items():
+        colour = _colour(comparison, name) if gap.seen else PALE
+        axes.plot([100 * gap.low, 100 * gap.high], [_label(name)] * 2, color=colour, linewidth=2.4)
+        axes.scatter(100 * gap.value, _label(name), s=40, color=colour, zorder=3)
+    axes.invert_yaxis()
+    axes.set(xlabel=f"points of right behaviour more than {_label(comparison.against)}, with 95 % interval")
+    return _titled(figure, "What crosses the line is no difference seen", comparison)
 
 
 def calls_by_step(comparison: Comparison) -> Figure:
@@ -138,10 +156,23 @@ def reliability(judges: Mapping[str, Report]) -> Figure:
 
 PLOTS: dict[str, Callable[[Comparison], Figure]] = {
     "accuracy against calls": accuracy_against_calls,
+    "gains": gains,
     "calls by step": calls_by_step,
     "keep rate": keep_rates,
     "latency": latency,
 }
+
+
+def pictures(comparison: Comparison) -> dict[str, Figure]:
+    """The plots that have something to show: bars and curves of calls, or of grades, want some."""
+    empty = set()
+    if not _modelled(comparison):
+        empty |= {"calls by step", "latency"}
+    if not any(keep_rate(comparison.shared[name]) for name in comparison.systems):
+        empty.add("keep rate")
+    if len(comparison.systems) < 2:
+        empty.add("gains")
+    return {name: plot(comparison) for name, plot in PLOTS.items() if name not in empty}
 
 
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:

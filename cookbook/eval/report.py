@@ -6,6 +6,7 @@ Every table says what it rests on. Where systems did not run all rows, the first
 from __future__ import annotations
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -16,7 +17,7 @@ from cookbook.errors import ConfigError
 from cookbook.eval.compare import Comparison
 from cookbook.eval.judged import Judging
 from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
-from cookbook.eval.plots import PLOTS
+from cookbook.eval.plots import pictures
 from cookbook.eval.sets import Behaviour
 from cookbook.eval.statistics import Estimate
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 COLUMNS = 4
 """Systems beside each other: an interval is wide, a page is not."""
 WHO: Mapping[Behaviour, str] = {"answer": "answerable", "refuse": "no answer", "direct": "no passage needed"}
+ASKED: Mapping[Behaviour, str] = {
+    "answer": "to answer",
+    "refuse": "to refuse",
+    "direct": "that need no passage",
+}
 
 
 @dataclass(frozen=True)
@@ -38,27 +44,32 @@ class Table:
 
 
 def heading(comparison: Comparison) -> str:
-    """What was compared on how many rows, by which model, and on which machine it took its seconds."""
-    questions = f"{comparison.rows} questions of {comparison.eval_set} (split {comparison.split})"
+    """What was compared on how many rows of which kind, by which model, and on which machine it took its seconds."""
+    asked = Counter(row.behaviour for row, _ in comparison.shared[comparison.against])
+    kinds = ", ".join(f"{asked[kind]} {name}" for kind, name in ASKED.items() if asked[kind])
+    questions = f"{comparison.rows} questions of {comparison.eval_set}, split {comparison.split}"
     if comparison.common < comparison.rows:
-        part = f"only {comparison.common} of the {questions}: those that every system ran"
+        part = f"only {comparison.common} of the {questions}, those that every system ran"
     else:
         part = f"all {questions}"
+    if kinds:
+        part += f": {kinds}"
     if comparison.clock:
         timed = f" Seconds are computed from calls and tokens: {comparison.clock}."
     else:
         timed = f" Seconds are those of its calls on {comparison.machine}." if comparison.machine else ""
-    return f"Compared on {part}. {comparison.model[:1].upper()}{comparison.model[1:]}.{timed}"
+    return f"Compared on {part}. Model: {comparison.model}.{timed}"
 
 
 def tables(comparison: Comparison, judging: Judging | None = None) -> list[Table]:
-    """All tables, the headline first; what a judge says comes last, if one was asked."""
+    """All tables, the headline first; what a judge says comes last, if one was asked. One without rows is left out."""
     found = [scoreboard(comparison), differences(comparison)]
     names = [name for name in comparison.ranking if name in comparison.systems]
     profiles = [profile(comparison, names[at : at + COLUMNS]) for at in range(0, len(names), COLUMNS)]
     found += [*(replace(each, note="") for each in profiles[:-1]), *profiles[-1:]]  # one legend is enough
     found += [lookups(comparison), kinds(comparison)]
-    return [*found, judged(judging)] if judging else found
+    found += [judged(judging)] if judging else []
+    return [table for table in found if table.rows]
 
 
 def scoreboard(comparison: Comparison) -> Table:
@@ -77,19 +88,36 @@ def scoreboard(comparison: Comparison) -> Table:
                 "ended": str(comparison.coverage(name)),
             }
         )
-    if comparison.ranked:
-        note = (
-            f"Ordered by right behaviour: {HEADLINE.note}; then by fewer calls. A dummy cannot pass one half."
-        )
-    else:
-        note = _unranked(comparison)
+    notes = [_order(comparison) if comparison.ranked else _unranked(comparison)]
     if missing := _missing(comparison):
-        note += f" Rows without an end: {missing}."
+        notes.append(f"Rows without an end: {missing}.")
+    notes += [
+        f"{name} broke, most often with: {_short(reasons.most_common(1)[0][0])}"
+        for name, reasons in comparison.broke.items()
+    ]
+    notes += [
+        f"Without {name} the others could be compared on {rows} rows."
+        for name, rows in comparison.holding_back.items()
+    ]
     if comparison.selected:
-        note += f" {_warning(comparison)}"
-    if level := comparison.no_better_than_dummies:
-        note += f" No better than a dummy here: {', '.join(level)}."
-    return Table("Scoreboard, with 95 % intervals", rows, note)
+        notes.append(_warning(comparison))
+    return Table("Scoreboard, with 95 % intervals", rows, " ".join(notes))
+
+
+def _order(comparison: Comparison) -> str:
+    note = f"Ordered by right behaviour: {HEADLINE.note}; then by fewer calls."
+    if level := comparison.not_above_dummies:
+        all_of_them = len(level) == len(comparison.systems) > 1
+        note += (
+            f" Row by row against {comparison.best_dummy}, the best dummy, no gain is seen of "
+            f"{'any of them' if all_of_them else ', '.join(level)}."
+        )
+    return note
+
+
+def _short(text: str, most: int = 120) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]}…"
 
 
 def _one_decimal(estimate: Estimate | None) -> str:
@@ -100,6 +128,8 @@ def _one_decimal(estimate: Estimate | None) -> str:
 def _unranked(comparison: Comparison) -> str:
     """Why there is no order: the floor, and who is below it."""
     few = [f"{name} {comparison.coverage(name)}" for name in comparison.below_floor]
+    if not few and comparison.common >= comparison.floor * comparison.rows:
+        return "Not ranked: the rows that all systems ran are all to answer, or all to refuse."
     few = few or [f"all together {comparison.common} of {comparison.rows}"]
     return (
         f"Not ranked, the systems stand as they were named: fewer than {comparison.floor:.0%} of the rows came to "
@@ -183,7 +213,7 @@ def kinds(comparison: Comparison) -> Table:
     found = {name: by_kind(comparison.shared[name]) for name in comparison.ranking}
     names = dict.fromkeys(kind for rates in found.values() for kind in rates)
     rows = [
-        {"system": name} | {kind.replace("_", " "): _of(rates.get(kind)) for kind in names}
+        {"system": name} | {kind.replace("_", " "): _of(rates.get(kind), "/") for kind in names}
         for name, rates in found.items()
     ]
     return Table("Right behaviour by kind of question", rows)
@@ -203,19 +233,27 @@ def judged(judging: Judging) -> Table:
         }
         for name, found in judging.systems.items()
     ]
-    agrees = judging.agreement
-    note = (
-        f"Where strings can tell whether an answer is right, this judge says the same of {agrees.percent} of {agrees.n}."
-        if agrees
-        else "How far to believe this judge is unknown: strings decide none of these answers."
-    )
-    return Table(
-        "What a judge says of the answers", rows, f"Grounded: share of claims that the passages state. {note}"
-    )
+    notes = ["Grounded: share of claims that the passages state, word for word or as the judge reads them."]
+    if (quoted := judging.quoted).claims:
+        notes.append(
+            f"Of {quoted.claims} claims that stand word for word in a passage it doubts {quoted.doubted} and calls "
+            f"{quoted.denied} contradicted: so often it cries for nothing."
+        )
+    agreement = judging.agreement
+    if agreement.right and agreement.wrong:
+        notes.append(
+            f"Where strings can tell, it takes {_of(agreement.right)} right answers for right and "
+            f"{_of(agreement.wrong)} wrong ones for wrong."
+        )
+    else:
+        notes.append(
+            "How far to believe it on correctness is unknown: strings decide too few of these answers."
+        )
+    return Table("What a judge says of the answers", rows, " ".join(notes))
 
 
-def _of(estimate: Estimate | None) -> str:
-    return f"{round(estimate.value * estimate.n)} of {estimate.n}" if estimate else "-"
+def _of(estimate: Estimate | None, of: str = " of ") -> str:
+    return f"{round(estimate.value * estimate.n)}{of}{estimate.n}" if estimate else "-"
 
 
 # ---------------------------------------------------------------- other forms
@@ -227,8 +265,8 @@ def page(comparison: Comparison, judging: Judging | None = None) -> str:
     parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(heading(comparison))}</p>"]
     for table in tables(comparison, judging):
         parts += [f"<h2>{escape(table.title)}</h2>", _html(table.rows), f"<p>{escape(table.note)}</p>"]
-    for name, plot in PLOTS.items():
-        parts += [f"<h2>{escape(name.capitalize())}</h2>", _image(plot(comparison), name)]
+    for name, figure in pictures(comparison).items():
+        parts += [f"<h2>{escape(name.capitalize())}</h2>", _image(figure)]
     return _PAGE.format(title=escape(title), body="\n".join(parts))
 
 
@@ -237,6 +275,7 @@ _PAGE = """<!doctype html>
 body {{ font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 62em; margin: 2em auto; padding: 0 1em }}
 table {{ border-collapse: collapse; font-size: 13px }} td, th {{ padding: .25em .8em; text-align: left }}
 th {{ border-bottom: 2px solid #22303c }} td {{ border-bottom: 1px solid #dde3e8 }} img {{ max-width: 100% }}
+div {{ overflow-x: auto }}
 </style></head><body>
 {body}
 </body></html>
@@ -244,14 +283,16 @@ th {{ border-bottom: 2px solid #22303c }} td {{ border-bottom: 1px solid #dde3e8
 
 
 def _html(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0]) if rows else ""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in rows[0])
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(str(v))}</td>' for v in row.values())}</tr>\n" for row in rows
     )
-    return f"<table><tr>{head}</tr>\n{body}</table>"
+    return f"<div><table><tr>{head}</tr>\n{body}</table></div>"
 
 
-def _image(figure: Figure, alt: str) -> str:
+def _image(figure: Figure) -> str:
+    """The picture, with its title and what it rests on for those who do not see it."""
+    alt = f"{figure.get_suptitle()}. {figure.axes[0].get_title('left')}"
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=150, metadata={"Software": None})
     return f'<img alt="{escape(alt)}" src="data:image/png;base64,{b64encode(buffer.getvalue()).decode()}">'

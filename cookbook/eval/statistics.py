@@ -9,10 +9,12 @@ Which interval, and why (tests/test_statistics.py repeats the measurements):
   91 %. The exact interval never covers less than 95 %, and pays with width.
 - The mean of two rates combines their Wilson intervals (Zou and Donner 2008, "MOVER"). With 33 and 10 rows
   at .9 each it covers 94 %, the percentile bootstrap 79 %.
-- A mean of other numbers (calls, seconds, F1) takes the percentile bootstrap.
+- A mean of other numbers (calls, seconds, F1) takes the percentile bootstrap. Shares of which each is 0 or 1
+  are a rate.
 - A difference takes a paired bootstrap: rows are drawn, so both systems always meet the same ones. For rates
   two rows are added to each class, one in favour of either side, as Bonett and Price (2012) do. If A wins
   1 row in 10 and never loses one, 10 rows cover that difference 63 % of the time without the added rows.
+  Five rows can show no difference, not even if all five say the same: that happens by chance one time in sixteen.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ import numpy as np
 
 DRAWS = 4_000
 SEED = 0
+FEWEST = 6
+"""Rows that can show a difference at all: the sign test needs six of six."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,9 @@ class Difference(Estimate):
 
     @property
     def seen(self) -> bool:
-        """True when the interval leaves out zero: chance alone hardly makes such a difference."""
-        return not self.low <= 0.0 <= self.high
+        """True when FEWEST rows are there and the interval leaves out zero: chance alone hardly makes such a
+        difference."""
+        return self.n >= FEWEST and not self.low <= 0.0 <= self.high
 
     def __str__(self) -> str:
         """``+0.12 [+0.02, +0.22]``; an interval that holds zero is said in words."""
@@ -108,6 +113,28 @@ def mean(values: Sequence[float]) -> Estimate:
         raise ValueError("a mean needs at least one row")
     drawn = _means(np.asarray(values, float), np.random.default_rng(SEED))
     return _estimate(Estimate, float(np.mean(values)), drawn, len(values))
+
+
+def share(values: Sequence[float]) -> Estimate:
+    """The mean of one share a row, each in [0, 1]. Where all are 0 or 1 it is a rate: resampling is blind there."""
+    whole = all(value in (0.0, 1.0) for value in values)
+    return rate(int(sum(values)), len(values)) if whole and values else mean(values)
+
+
+def ratio(parts: Sequence[int], wholes: Sequence[int]) -> Estimate:
+    """The sum of the parts over that of the wholes, a pair for each row; ``n`` is the sum of the wholes.
+
+    Rows are drawn, because the parts of one row are not independent; all or nothing is a rate. ValueError when the
+    wholes are 0.
+    """
+    found, of = sum(parts), sum(wholes)
+    if found in (0, of):
+        return rate(found, of)
+    part, whole = np.asarray(parts, float), np.asarray(wholes, float)
+    rows = np.random.default_rng(SEED).integers(0, len(part), (DRAWS, len(part)))
+    sums = whole[rows].sum(axis=1)
+    drawn = part[rows].sum(axis=1)[sums > 0] / sums[sums > 0]
+    return _estimate(Estimate, found / of, drawn, of)
 
 
 def difference(
