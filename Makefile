@@ -7,8 +7,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-# Nothing that a test prints may depend on the user's keys, caches or network.
-QUIET := PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=$(CURDIR)/tests/netblock
+# Nothing that a test prints may depend on the user's keys, caches or network. One thread each: two notebooks share two cores.
+QUIET := PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=$(CURDIR)/tests/netblock
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'

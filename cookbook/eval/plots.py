@@ -53,7 +53,7 @@ def accuracy_against_calls(comparison: Comparison) -> Figure:
             textcoords="data", ha="right" if free else "left", va="center", fontsize=8.5,
             color=_colour(comparison, name), bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"},
         )  # fmt: skip
-    axes.set(xlim=(-0.28 * most, 1.22 * most), ylim=(-0.03, 1.0))
+    axes.set(xlim=(-0.28 * most, 1.22 * most), ylim=(-0.08, 1.0))
     axes.set(xlabel="LLM calls a question", ylabel=HEADLINE.name)
     axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1.2 * most])
     axes.yaxis.set_major_formatter("{x:.0%}")
