@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from cookbook.eval import statistics
-from cookbook.eval.statistics import Difference, Estimate, auc, balanced, difference, mean, rate, ratio, share
+from cookbook.eval.statistics import (
+    Difference,
+    Estimate,
+    apart,
+    auc,
+    auc_difference,
+    balanced,
+    difference,
+    mean,
+    rate,
+    ratio,
+    share,
+)
 
 
 def test_a_rate_has_wilsons_interval():
@@ -90,6 +102,27 @@ def test_shares_that_are_all_or_nothing_have_an_interval():
     assert share([1.0, 0.5]) == mean([1.0, 0.5])
     with pytest.raises(ValueError, match="at least one"):
         share([])
+
+
+def test_two_rates_that_share_no_row_are_told_apart_as_newcombe_does():
+    """His first example (Statistics in Medicine 17, 1998, method 10): 56 of 70 against 48 of 80."""
+    found = apart(rate(56, 70), rate(48, 80))
+    assert (round(found.value, 4), round(found.low, 4), round(found.high, 4)) == (0.2, 0.0524, 0.3339)
+    assert found.seen
+    assert rate(56, 70).low < rate(48, 80).high  # their intervals overlap all the same
+
+
+def test_two_judges_of_the_same_pairs_are_compared_pair_by_pair():
+    rng = np.random.default_rng(1)
+    good = [n % 2 == 0 for n in range(60)]
+    hard = rng.normal(size=60)
+    first, second = ([g + h + 0.3 * rng.normal() for g, h in zip(good, hard, strict=True)] for _ in range(2))
+    found = auc_difference(first, second, good)
+    assert found.value == pytest.approx(auc(first, good).value - auc(second, good).value)
+    unpaired = apart(auc(first, good), auc(second, good))
+    assert found.high - found.low < 0.7 * (unpaired.high - unpaired.low)
+    assert (auc_difference(first, first, good).low, auc_difference(first, first, good).high) == (0.0, 0.0)
+    assert auc_difference([1.0] * 30 + [0.0] * 30, second, [True] * 30 + [False] * 30).seen
 
 
 def test_a_ratio_draws_rows_and_not_what_is_in_them():

@@ -14,6 +14,8 @@ Which interval, and why (tests/test_statistics.py repeats the measurements):
 - A difference takes a paired bootstrap: rows are drawn, so both systems always meet the same ones. For rates
   two rows are added to each class, one in favour of either side, as Bonett and Price (2012) do. If A wins
   1 row in 10 and never loses one, 10 rows cover that difference 63 % of the time without the added rows.
+- Figures of samples that share nothing are told apart by their two intervals (MOVER again; of rates it is
+  Newcombe's of 1998). That two intervals overlap says nothing.
   Five rows can show no difference, not even if all five say the same: that happens by chance one time in sixteen.
 """
 
@@ -171,13 +173,46 @@ def auc(
     them positives and negatives are drawn apart. ValueError unless both kinds occur. Of a perfect
     separation the interval has no width; that says that there are too few rows, not that it is certain.
     """
-    score, above = np.asarray(scores, float), np.asarray(positive, bool)
+    above = np.asarray(positive, bool)
+    wins = _wins(scores, above)
+    return _estimate(Estimate, float(wins.mean()), _drawn(wins, above, groups), len(above))
+
+
+def auc_difference(
+    first: Sequence[float],
+    second: Sequence[float],
+    positive: Sequence[bool],
+    *,
+    groups: Sequence[Hashable] | None = None,
+) -> Difference:
+    """AUC of the first scores minus that of the second, for the same pairs in the same order; see :func:`auc`."""
+    above = np.asarray(positive, bool)
+    gap = _wins(first, above) - _wins(second, above)
+    return _estimate(Difference, float(gap.mean()), _drawn(gap, above, groups), len(above))
+
+
+def apart(one: Estimate, other: Estimate) -> Difference:
+    """How much more ``one`` has than ``other``, for figures of samples that share no row."""
+    gap = one.value - other.value
+    below = hypot(one.value - one.low, other.high - other.value)
+    above = hypot(one.high - one.value, other.value - other.low)
+    return Difference(gap, gap - below, gap + above, one.n + other.n)
+
+
+def _wins(scores: Sequence[float], above: np.ndarray) -> np.ndarray:
+    """For each positive pair beside each negative one: 1 where it scores higher, one half where it scores the same."""
     if above.all() or not above.any():
         raise ValueError("an AUC needs positive and negative pairs")
+    score = np.asarray(scores, float)
     high, low = score[above][:, None], score[~above][None, :]
-    wins = (high > low) + 0.5 * (high == low)
+    found: np.ndarray = (high > low) + 0.5 * (high == low)
+    return found
+
+
+def _drawn(wins: np.ndarray, above: np.ndarray, groups: Sequence[Hashable] | None) -> np.ndarray:
+    """The mean of ``wins`` over resampled pairs; groups are drawn whole."""
     rng = np.random.default_rng(SEED)
-    weights = np.zeros((DRAWS, len(score)))
+    weights = np.zeros((DRAWS, len(above)))
     if groups is None:
         for rows in _strata(above.tolist()):
             weights[:, rows] = _counts(len(rows), rng)
@@ -187,8 +222,8 @@ def auc(
             weights[:, rows] = times[:, None]
     plus, minus = weights[:, above], weights[:, ~above]
     pairs = plus.sum(1) * minus.sum(1)
-    drawn = ((plus @ wins) * minus).sum(1)[pairs > 0] / pairs[pairs > 0]
-    return _estimate(Estimate, float(wins.mean()), drawn, len(score))
+    drawn: np.ndarray = ((plus @ wins) * minus).sum(1)[pairs > 0] / pairs[pairs > 0]
+    return drawn
 
 
 def _strata(classes: Sequence[Hashable]) -> list[np.ndarray]:
