@@ -56,6 +56,10 @@ class ContextOverflow(CallError):
     """The prompt plus the requested reply is longer than the model's window; found before the call."""
 
 
+class TooLongToJudge(CookbookError):
+    """A question or a claim leaves an encoder no room for the passage beside it: on this text it has no verdict."""
+
+
 class ReplyTruncated(CallError):
     """The reply hit the token limit (or a thinking block never closed). Raise the limit, do not retry."""
 
@@ -68,9 +72,9 @@ class BudgetExhausted(CookbookError):
     """The request used all its calls. Raised before the call that would exceed the budget."""
 
 
-#: What makes a verdict "failed". A replay miss, a missing key or a prompt that does not fit is the
-#: operator's problem and must surface; it says nothing about the passage that was to be judged.
-GRADER_FAILURES = (ReplyUnparsable, ReplyTruncated, ProviderUnavailable)
+#: What makes a verdict "failed". A replay miss, a missing key or a prompt that does not fit a model's window is
+#: the operator's problem and must surface; it says nothing about the passage that was to be judged.
+GRADER_FAILURES = (ReplyUnparsable, ReplyTruncated, ProviderUnavailable, TooLongToJudge)
 
 
 class NotebookFailed(CookbookError):

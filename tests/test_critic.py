@@ -10,7 +10,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from cookbook.errors import ConfigError, WeightsError
+from cookbook.errors import ConfigError, TooLongToJudge, WeightsError
 from cookbook.eval.scores import score_files
 from cookbook.reflect.claims import with_question
 from cookbook.reflect.critic import Critic, critic_card, critic_relevance, critic_support, load_critic
@@ -123,8 +123,17 @@ def test_windows_hold_every_token_and_a_long_question_is_refused():
     assert passage.endswith(windows[-1])
     assert all(len(critic.tokenizer.encode("who owns it", w).ids) <= MOST_TOKENS for w in windows)
     assert sum(len(window.split()) for window in windows) >= 800
-    with pytest.raises(ConfigError, match="fewer words"):
+    with pytest.raises(TooLongToJudge, match=r"a text of 3\d\d tokens leaves no room .* fewer words"):
         critic.windows("who " * 300, "the owner")
+
+
+def test_a_claim_that_is_too_long_is_a_failed_verdict():
+    with pytest.raises(TooLongToJudge):
+        load_critic().judge("the owner", "who " * 300)
+    hits = [hit("the owner")]
+    verdict = critic_support().check("Who?", "who " * 300, hits)
+    assert verdict.failed
+    assert "fewer words" in verdict.failure
 
 
 def test_the_shares_of_one_window_sum_to_one():

@@ -272,7 +272,9 @@ class LLMClient:
                 reply = gateway.send(self._target, call, timeout=deadline - started)
             except ProviderUnavailable as error:
                 now = time.monotonic()
-                _charge(Reply("", "error", 0, 0, call.model, seconds=now - started))
+                # What a hosted provider asks for an attempt that failed, nobody knows.
+                cost = 0.0 if self._target.ours else None
+                _charge(Reply("", "error", 0, 0, call.model, seconds=now - started, cost=cost))
                 pause = PAUSE * 2**attempt
                 last = attempt == self._max_retries or now + pause >= deadline
                 if last or not isinstance(error, Transient):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cookbook.errors import ConfigError
+from cookbook.errors import TooLongToJudge
 from cookbook.reflect.calibrate import Sigmoid
 from cookbook.reflect.critic.network import (
     MOST_TOKENS,
@@ -90,11 +90,14 @@ class Critic:
         return [found[owner == n] for n in range(len(pairs))]
 
     def windows(self, text: str, passage: str) -> list[str]:
-        """Stretches of the passage that fit beside the text; together they hold all of its tokens."""
-        size = MOST_TOKENS - self.tokenizer.num_special_tokens_to_add(is_pair=True) - len(self._offsets(text))
+        """Stretches of the passage that fit beside the text; together they hold all of its tokens. TooLongToJudge for a
+        text that leaves them no room."""
+        taken = len(self._offsets(text)) + self.tokenizer.num_special_tokens_to_add(is_pair=True)
+        size = MOST_TOKENS - taken
         if size <= 2 * OVERLAP:
-            raise ConfigError(
-                f"the text leaves room for {size} tokens of a passage; ask or claim it in fewer words"
+            raise TooLongToJudge(
+                f"a text of {taken} tokens leaves no room for a passage in the {MOST_TOKENS} that the critic reads; "
+                "ask or claim it in fewer words"
             )
         tokens = self._offsets(passage)
         if len(tokens) <= size:
