@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from cookbook import paths
 from cookbook.cli import app
-from cookbook.errors import ConfigError, ProviderUnavailable
+from cookbook.errors import ConfigError, ProviderUnavailable, TooLongToJudge
 from cookbook.eval import judges, scores
 from cookbook.eval.judges import (
     Confusion,
@@ -32,7 +33,8 @@ from cookbook.providers import LLMClient
 from cookbook.providers.scripted import scripted_table
 from cookbook.reflect.entailment import Entailment
 from cookbook.reflect.relevance import KEEP_AT, LLMRelevance
-from cookbook.reflect.support import LLMSupport
+from cookbook.reflect.support import GradedSupport, LLMSupport
+from cookbook.schema import Decision, Support, Verdict
 
 PAIR = LabelledPair("i", "g", "Why?", "It is 5.", "Five.", True)
 
@@ -58,6 +60,27 @@ def test_a_failed_grader_has_no_score():
     assert by_support(LLMSupport(client), PAIR) is None
 
 
+@pytest.mark.parametrize(
+    ("fully", "partially", "score"), [(0.2, 0.6, 0.5), (0.1, 0.4, 0.3), (0.7, 0.1, 0.75)]
+)
+def test_of_three_levels_the_mean_is_the_score(fully, partially, score):
+    levels = {"yes": fully, "partly": partially, "no": 1 - fully - partially}
+    grader = GradedSupport(LLMClient(scripted_table({"": levels})))
+    assert by_support(grader, PAIR) == pytest.approx(score, abs=1e-3)
+
+
+def test_a_level_without_a_mean_scores_the_most_that_the_good_one_can_have():
+    class Says:
+        def __init__(self, **verdict):
+            self.verdict = Verdict(Decision.SUPPORT, Support.PARTIALLY, **verdict)
+
+        def check(self, question, answer, hits):
+            return self.verdict
+
+    assert by_support(Says(probability=0.6), PAIR) == pytest.approx(0.4)
+    assert by_support(Says(), PAIR) == 0.0
+
+
 def test_an_entailment_judge_scores_the_answer_and_fails_by_raising():
     class Entails:
         calls = 1
@@ -71,6 +94,13 @@ def test_an_entailment_judge_scores_the_answer_and_fails_by_raising():
     assert judge.judged(PAIR).score == 0.7
     broken = LabelledPair("b", "g", "Why?", "It is 5.", "Six.", False)
     assert judge.judged(broken).score is None
+
+
+def test_a_pair_that_is_too_long_for_a_judge_is_a_failure_and_ends_nothing():
+    def too_long(pair):
+        raise TooLongToJudge("fewer words")
+
+    assert Judge("j", too_long).judged(PAIR).score is None
 
 
 def test_judges_by_name(monkeypatch):
@@ -205,6 +235,39 @@ def test_a_broken_off_run_goes_on_where_it_stopped(kept):
     assert (before, asked) == (["id0", "id1"], ["id2", "id3"])
 
 
+def test_a_kill_in_the_middle_of_any_line_costs_that_line_alone(kept):
+    judge, asked = kept
+    score("begin", judge)
+    [file] = score_files()
+    whole, found = file.path.read_bytes(), file.read()
+    lines = whole.splitlines(keepends=True)
+    for torn in range(len(whole)):
+        file.path.write_bytes(whole[:torn])
+        asked.clear()
+        score("begin", judge)
+        there = max(whole[:torn].count(b"\n") - 1, 0)
+        assert asked == ["id0", "id1", "id2", "id3"][there:]
+        assert [(row.id, row.score) for row in file.read()] == [(row.id, row.score) for row in found]
+        assert file.path.read_bytes().splitlines(keepends=True)[: there + 1] == lines[: there + 1]
+
+
+def test_a_torn_line_is_not_shown_and_stays_until_somebody_scores(kept):
+    score("begin", kept[0])
+    [file] = score_files()
+    torn = file.path.read_bytes()[:-5]
+    file.path.write_bytes(torn)
+    assert [row.id for row in file.read()] == ["id0", "id1", "id2"]
+    assert file.path.read_bytes() == torn
+
+
+def test_a_failure_is_kept_like_any_result(kept):
+    judge, asked = kept
+    score("begin", judge)
+    asked.clear()
+    assert score("begin", judge)[3].score is None
+    assert asked == []
+
+
 def test_judges_are_compared_on_the_pairs_that_both_have_scored(kept):
     judge, _ = kept
     score("begin", judge)
@@ -231,6 +294,33 @@ def test_a_broken_file_says_so(kept):
     file.path.write_text(f"{head}a,b,1,0.5,1.0,support 0,2026-11-30\n")
     with pytest.raises(ConfigError, match="with the prompt support 0, today's is support"):
         file.read()
+    file.path.write_text(f"{head}a,b,1,0.5\n")
+    with pytest.raises(ConfigError, match=r"begin_llm-made-up\.csv is no file of scores"):
+        file.read()
+
+
+HEAD = "id,group,good,score,seconds,prompt,date\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "does"),
+    [
+        ("begin_llm-x.csv", "", "score good and bad pairs first"),
+        ("begin_llm-x.csv", HEAD, "score good and bad pairs first"),
+        ("begin_critic-x.csv", f"{HEAD}a,b,1,0.5,1.0,,2026-11-30\n", "or remove the file"),
+        ("begin_critic-x.csv", "name,price\nsoap,2\n", "restore it, or remove it and score again"),
+        ("foo_bar.csv", HEAD, "rename or remove it"),
+        ("begin_magic.csv", HEAD, "rename or remove it"),
+    ],
+)
+def test_a_file_that_cannot_be_shown_is_named_with_what_to_do(kept, name, text, does):
+    score("begin", kept[0])
+    (scores.folder() / name).write_text(text)
+    result = CliRunner().invoke(app, ["judges"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    [line] = result.stderr.splitlines()
+    assert line.startswith(f"error: {name}")
+    assert does in line
 
 
 def test_the_command_scores_and_shows(kept, monkeypatch):
@@ -245,9 +335,52 @@ def test_the_command_scores_and_shows(kept, monkeypatch):
     assert "llm-made-up" in shown
 
 
+def test_the_committed_scores_are_shown_uncut_with_what_they_mean():
+    shown = CliRunner().invoke(app, ["judges"]).stdout
+    files = score_files()
+    assert shown.count("…") == 0
+    for file in files:
+        found = file.report()
+        assert (
+            f"{file.judge:23} {found.pairs:7} {file.known.cut:6.2f}   {found.auc}   {found.accuracy.percent}"
+            in shown
+        )
+    assert all(f"{file.eval_set} " in shown for file in files)
+    note = " ".join(shown.splitlines()[-4:])
+    for word in ("coin", "cut", "median pair, on a machine with other work", "--same-rows"):
+        assert word in note
+
+
+def test_one_judge_can_be_shown_on_the_pairs_of_all(kept, monkeypatch):
+    monkeypatch.setattr("cookbook.eval.outside.load_pairs", lambda name: PAIRS)
+    monkeypatch.setattr(judges, "open_judge", lambda name, asks: kept[0])
+    score("begin", replace(kept[0], name="cosine-made-up"), limit=2)
+    result = CliRunner().invoke(app, ["judges", "--set", "begin", "--grader", "llm", "--same-rows", "--json"])
+    assert json.loads(result.stdout)[0]["pairs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked"), [("", "local"), ("scripted/always_yes", "scripted/always_yes")]
+)
+def test_without_a_provider_the_local_model_judges(kept, monkeypatch, provider, asked):
+    monkeypatch.setenv("PROVIDER", provider)
+    monkeypatch.setattr("cookbook.eval.outside.load_pairs", lambda name: PAIRS)
+    seen = []
+    monkeypatch.setattr(
+        judges, "open_judge", lambda name, asks: seen.append(os.environ["PROVIDER"]) or kept[0]
+    )
+    result = CliRunner().invoke(app, ["judges", "--set", "begin", "--grader", "llm"])
+    assert (result.exit_code, seen, os.environ["PROVIDER"]) == (0, [asked], provider)
+
+
 @pytest.mark.parametrize(
     "wrong",
-    [["--set", "begin"], ["--set", "nowhere", "--grader", "llm"], ["--set", "begin", "--grader", "magic"]],
+    [
+        ["--set", "begin"],
+        ["--limit", "60"],
+        ["--set", "nowhere", "--grader", "llm"],
+        ["--set", "begin", "--grader", "magic"],
+    ],
 )
 def test_the_command_says_what_is_wrong_in_one_line(wrong):
     result = CliRunner().invoke(app, ["judges", *wrong])

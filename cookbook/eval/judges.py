@@ -66,7 +66,7 @@ def by_relevance(grader: RelevanceGrader, pair: LabelledPair) -> float | None:
 
 
 def by_support(grader: SupportGrader, pair: LabelledPair) -> float | None:
-    """P(fully supported) of the answer by the passage."""
+    """P(fully supported) of the answer by the passage, or the expected support from a grader of three levels."""
     return _score(grader.check(pair.question, pair.answer, [_hit(pair)]), Support.FULLY)
 
 
@@ -86,9 +86,16 @@ def _hit(pair: LabelledPair) -> Hit:
 
 
 def _score(verdict: Verdict[Relevance] | Verdict[Support], good: Relevance | Support) -> float | None:
-    """The probability of the good label. A verdict has that of its own label, or none from some models."""
+    """The probability of the good label. A verdict has that of its own label, or none from some models.
+
+    Where the labels are a scale, the mean under all of them is the score. Without that mean the other labels share
+    what is left: PARTIALLY at 0.6 scores 0.4, which is the most that FULLY can have, and PARTIALLY with no
+    probability scores 0.0, as NONE does.
+    """
     if verdict.label is None:
         return None
+    if verdict.expected is not None:
+        return verdict.expected
     sure = 1.0 if verdict.probability is None else verdict.probability
     return sure if verdict.label == good else 1.0 - sure
 
