@@ -12,6 +12,7 @@ from cookbook import paths
 from cookbook.errors import ConfigError
 from cookbook.eval import outside
 from cookbook.eval.outside import PAIR_SETS, Source, load_pairs, load_squad, records
+from cookbook.eval.scores import score_files
 
 PUBLIC = {  # in the form of the public files, with their quirks
     "begin_wow_dev.jsonl": (
@@ -19,16 +20,25 @@ PUBLIC = {  # in the form of the public files, with their quirks
         'm\twow\tOften called "the king.\tWho?\tThe king.\tFully attributable\n'
         "m\twow\tA pigment.\tOh?\tIt is red.\tNot fully attributable\n"
     ),
-    "trecqa_a.jsonl": 'qtext,label,atext\nWho ?,1,"It was , he said , ""me"" ."\nWho ?,0,Nobody .\n',
+    "trecqa_a.jsonl": (
+        "qtext,label,atext\n"
+        "Why ?,1,Because .\n"
+        'Who discovered quarks ?,1,"It was , he said , ""me"" ."\n'
+        "Who discovered quarks ?,0,Nobody .\n"
+        "How ?,0,By car .\n"
+    ),
     "fever_symmetric_a.jsonl": (
         '{"id": "1", "claim": "A .", "evidence": "B .", "gold_label": "SUPPORTS", "label": "SUPPORTS"}\n'
-        '{"id": "2", "claim": "C .", "evidence": "B .", "gold_label": "REFUTES", "label": "REFUTES"}\n'
+        '{"id": "2", "claim": "D .", "evidence": "E .", "gold_label": "REFUTES", "label": "REFUTES"}\n'
+        '{"id": "3", "claim": "C .", "evidence": "B .", "gold_label": "REFUTES", "label": "REFUTES"}\n'
+        '{"id": "4", "claim": "F .", "evidence": "E .", "gold_label": "SUPPORTS", "label": "SUPPORTS"}\n'
     ),
-    "halueval_qa_a.jsonl": (
-        '{"knowledge": "K.", "question": "Q?", "right_answer": "R", "hallucinated_answer": "H"}\n'
+    "halueval_qa_a.jsonl": "".join(
+        f'{{"knowledge": "K\u2028.", "question": "Q{n}?", "right_answer": "R", "hallucinated_answer": "H"}}\n'
+        for n in range(500)
     ),
 }
-PARTS = {  # the same rows as the folder of outside data would hold them
+PARTS = {  # what the folder of outside data would hold of them
     "begin_wow_dev.jsonl": [
         {
             "knowledge": 'Often called "the king.',
@@ -44,15 +54,16 @@ PARTS = {  # the same rows as the folder of outside data would hold them
         },
     ],
     "trecqa_a.jsonl": [
-        {"question": "Who ?", "passage": 'It was , he said , "me" .', "relevant": 1},
-        {"question": "Who ?", "passage": "Nobody .", "relevant": 0},
+        {"question": "Who discovered quarks ?", "passage": 'It was , he said , "me" .', "relevant": 1},
+        {"question": "Who discovered quarks ?", "passage": "Nobody .", "relevant": 0},
     ],
     "fever_symmetric_a.jsonl": [
         {"claim": "A .", "evidence": "B .", "label": "SUPPORTS"},
         {"claim": "C .", "evidence": "B .", "label": "REFUTES"},
     ],
     "halueval_qa_a.jsonl": [
-        {"knowledge": "K.", "question": "Q?", "right_answer": "R", "hallucinated_answer": "H"}
+        {"knowledge": "K\u2028.", "question": f"Q{n}?", "right_answer": "R", "hallucinated_answer": "H"}
+        for n in range(250)
     ],
 }
 SQUAD = {
@@ -119,8 +130,15 @@ def test_a_part_and_the_public_file_give_the_same_pairs(name, folder, monkeypatc
     put_part(folder, monkeypatch, name)
     monkeypatch.setattr(outside, "_download", None)
     assert load_pairs(name) == downloaded
-    assert [pair.good for pair in downloaded] == [True, False]
-    assert len({pair.id for pair in downloaded}) == 2
+    pairs = 500 if name == "halueval-qa" else 2
+    assert [pair.good for pair in downloaded] == [True, False] * (pairs // 2)
+    assert len({pair.id for pair in downloaded}) == pairs
+
+
+def test_the_questions_of_trec_are_those_that_were_scored():
+    scored = {row.group for file in score_files() if file.eval_set == "trec-qa" for row in file.read()}
+    assert scored == outside.TREC_QUESTIONS
+    assert len(scored) == 47
 
 
 def test_a_changed_part_is_refused(folder):
