@@ -529,6 +529,7 @@ def test_the_calls_asked_again_can_set_the_clock(tmp_path, monkeypatch):
     )
     assert clock_of("openai/m", tmp_path).replies == 12
     refused(run("record", "--set", "larkspur", "--systems", "lean", "--clock"), "such as --verify 40")
+    refused(run("record", "--clock"), "such as --verify 40")
 
 
 def test_record_verify_without_recordings(monkeypatch):
@@ -563,6 +564,37 @@ def test_bench_keeps_every_request_and_goes_on_from_what_it_kept(
     assert again["timings"][:4] == first["timings"]
     assert len(again["timings"]) == 6
     assert len(provider.requests) == 8  # a warm-up each time, two questions of two systems, then one more
+
+
+def test_bench_goes_on_with_the_same_model_only(tmp_path, word_counts, monkeypatch, provider):
+    arguments = (
+        "bench",
+        "--systems",
+        "closed_book,vanilla",
+        "--questions",
+        "1",
+        "--out",
+        str(tmp_path / "kept.json"),
+    )
+    monkeypatch.setenv("PROVIDER", "openai/m")
+    assert run(*arguments).exit_code == 0
+    asked = len(provider.requests)
+    refused(run(*arguments, "--k", "2"), "kept.json was timed with k 5;")
+    monkeypatch.setenv("PROVIDER", "openai/n")
+    refused(run(*arguments), "kept.json was timed with model 'openai/m';")
+    assert len(provider.requests) == asked
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--systems", "vanilla,nope"), "no system called 'nope'"),
+        (("--systems", ","), "such as --systems vanilla,lean"),
+        (("--out", "/nonexistent/x.json"), "name a file in a folder that exists"),
+    ],
+)
+def test_bench_checks_names_and_paths_before_it_wants_weights(no_weights, wrong, words):
+    refused(run("bench", *wrong), words)
 
 
 def test_bench_wants_a_live_model(monkeypatch):

@@ -56,3 +56,10 @@ def test_a_clock_is_kept_by_model_and_replaced(tmp_path):
     path = keep(fit(replies(), **ABOUT), tmp_path)
     assert [each["model"] for each in json.loads(path.read_text())] == ["local/small", "local/other"]
     assert clock_of("local/small", tmp_path) == fit(replies(), **ABOUT)
+
+
+@pytest.mark.parametrize("text", ["", "{bad", "null", '{"a": 1}', '[{"model": "local/small"}]'])
+def test_a_damaged_file_of_clocks_is_named(tmp_path, text):
+    (tmp_path / "clock.json").write_text(text)
+    with pytest.raises(ConfigError, match=r"clock\.json holds no clocks .*; restore it$"):
+        clock_of("local/small", tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,13 +9,26 @@ import pytest
 
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import load_eval_set
-from cookbook.eval.timing import Timed, alternate, load_timings, outcomes, ratios, report
+from cookbook.eval.timing import (
+    Timed,
+    alternate,
+    keep,
+    kept,
+    load_timings,
+    outcomes,
+    ratios,
+    report,
+    setting_of,
+)
 from cookbook.reflect.refuse import refusal
 from cookbook.schema import Answer, Provenance, Reason, Status, Trace
 
 ROWS = load_eval_set("larkspur")
 ANSWERABLE = [row for row in ROWS if row.behaviour == "answer"]
 UNANSWERABLE = [row for row in ROWS if row.behaviour == "refuse"]
+
+
+CLIENT = SimpleNamespace(chat_model="openai/m", provider="openai")
 
 
 class Clock:
@@ -112,6 +124,45 @@ def test_a_question_that_all_were_asked_is_passed_over_and_one_asked_in_part_is_
 
 def test_what_is_kept_is_read_as_it_was(tmp_path):
     timings = alternate({"a": Slow(Clock(), 1)}, ANSWERABLE[:2], clock=Clock())
-    parts = SimpleNamespace(client=SimpleNamespace(chat_model="openai/m", provider="openai"), k=5)
-    (tmp_path / "kept.json").write_text(json.dumps(report(parts, "larkspur", timings)))
-    assert load_timings(tmp_path / "kept.json") == timings
+    path, here = tmp_path / "kept.json", setting_of(CLIENT, "larkspur", 5)
+    assert kept(path, here) == []
+    keep(path, report(here, timings))
+    assert load_timings(path) == kept(path, here) == timings
+
+
+def test_a_file_goes_on_in_its_own_setting_only(tmp_path):
+    path, here = tmp_path / "kept.json", setting_of(CLIENT, "larkspur", 5)
+    keep(path, report(here, []))
+    for name, other in {
+        "model": "openai/n",
+        "k": 3,
+        "corpus": "squad",
+        "engine": "x",
+        "machine": "y",
+    }.items():
+        with pytest.raises(
+            ConfigError, match=f"kept.json was timed with {name} {here[name]!r}; name another file"
+        ):
+            kept(path, here | {name: other})
+
+
+def test_a_kill_while_timings_are_written_leaves_the_ones_before(tmp_path, monkeypatch):
+    path, here = tmp_path / "kept.json", setting_of(CLIENT, "larkspur", 5)
+    timings = alternate({"a": Slow(Clock(), 1)}, ANSWERABLE[:2], clock=Clock())
+    keep(path, report(here, timings[:1]))
+
+    def killed(self, text, **_):
+        self.write_bytes(text.encode()[:40])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.write_text", killed)
+    with pytest.raises(KeyboardInterrupt):
+        keep(path, report(here, timings))
+    assert load_timings(path) == timings[:1]
+
+
+@pytest.mark.parametrize("text", ["", "{bad", "[]", "{}", '{"timings": [{"system": "a"}]}'])
+def test_what_is_no_file_of_timings_is_named(tmp_path, text):
+    (tmp_path / "kept.json").write_text(text)
+    with pytest.raises(ConfigError, match=r"kept\.json is no file of timings .* restore it"):
+        load_timings(tmp_path / "kept.json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -37,11 +36,18 @@ def bench(
     """Time systems on a live model and print the ratios of their medians."""
     from cookbook.eval.run import open_setup
     from cookbook.eval.sets import in_turn
-    from cookbook.eval.timing import alternate, load_timings, ratios, report
+    from cookbook.eval.timing import alternate, keep, kept, ratios, report, setting_of
     from cookbook.providers import LLMClient
-    from cookbook.systems import build
+    from cookbook.systems import build, entry
 
+    # What is named wrongly is said before anything is opened.
     names = [name.strip() for name in systems.split(",") if name.strip()]
+    if not names:
+        raise ConfigError("say which systems to time, such as --systems vanilla,lean")
+    for name in names:
+        entry(name)
+    if out and (out.is_dir() or not out.parent.is_dir()):
+        raise ConfigError(f"cannot write {out}; name a file in a folder that exists")
     # A reply from a recording or a cache has no time of its own.
     live = {
         "PROVIDER": os.environ.get("PROVIDER") or "local",
@@ -52,9 +58,10 @@ def bench(
         client = LLMClient()
         if client.provider in ("replay", "scripted"):
             raise ConfigError("a benchmark needs a live model: set PROVIDER, for example PROVIDER=local")
+        here = setting_of(client, eval_set, k)
+        timings = {timed.key: timed for timed in (kept(out, here) if out else ())}
         setup = open_setup(eval_set, client=client, k=k)
         rows = in_turn(setup.rows)[:questions]
-        timings = {timed.key: timed for timed in (load_timings(out) if out and out.exists() else ())}
         screen(sys.stderr).print(f"{client.describe()}; {setup.parts.retriever.describe()}")
         # The first call loads the weights.
         client.complete([{"role": "user", "content": "Say hello."}], max_tokens=1)
@@ -63,13 +70,12 @@ def bench(
             def done(timed: Timed) -> None:
                 timings[timed.key] = timed
                 if out:
-                    found = report(setup.parts, eval_set, list(timings.values()))
-                    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+                    keep(out, report(here, list(timings.values())))
                 progress(f"{timed.system} {timed.seconds:.1f} s")
 
             asked = set(timings)
             alternate({name: build(name, setup.parts) for name in names}, rows, asked=asked, done=done)
-    found = report(setup.parts, eval_set, list(timings.values()))
+    found = report(here, list(timings.values()))
     table = ratios(list(timings.values()), names[0])
     if as_json:
         print_json(found | {"ratios": table})

@@ -44,10 +44,10 @@ def record(
 
     They come from the model that PROVIDER names, the local one if it names none.
     """
-    if not (notebook or eval_set or verify) or (notebook and eval_set):
-        raise ConfigError("say what to record: --notebook NAME, or --set NAME --systems A,B; or --verify N")
     if clock and not verify:
         raise ConfigError("--clock times the calls that are asked again; say how many, such as --verify 40")
+    if not (notebook or eval_set or verify) or (notebook and eval_set):
+        raise ConfigError("say what to record: --notebook NAME, or --set NAME --systems A,B; or --verify N")
     report: dict[str, Any] = {}
     if notebook:
         report |= _recorded(notebook, lambda: _notebook(notebook))

@@ -89,8 +89,13 @@ def keep(clock: Clock, folder: Path | None = None) -> Path:
 
 def _kept(folder: Path | None) -> dict[str, Clock]:
     path = _path(folder)
-    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    return {each["model"]: Clock(**each) for each in found}
+    if not path.exists():
+        return {}
+    try:
+        found = [Clock(**each) for each in json.loads(path.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(f"{path} holds no clocks ({error}); restore it") from error
+    return {clock.model: clock for clock in found}
 
 
 def _path(folder: Path | None) -> Path:

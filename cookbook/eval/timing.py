@@ -8,6 +8,7 @@ of medians with a paired interval. Nothing is replayed or cached while it runs.
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,11 +20,11 @@ from typing import Any
 
 from cookbook.errors import ConfigError
 from cookbook.eval.sets import EvalRow
-from cookbook.eval.statistics import balanced, difference, rate
+from cookbook.eval.statistics import DRAWS, SEED, balanced, difference, rate
+from cookbook.providers import LLMClient
 from cookbook.schema import Status
-from cookbook.systems.base import Parts, System
+from cookbook.systems.base import System
 
-DRAWS, SEED = 4_000, 0
 Key = tuple[str, str]
 """A system and the id of a row."""
 
@@ -162,23 +163,54 @@ def _with_base(timings: Sequence[Timed], base: str) -> dict[str, list[Timed]]:
     return by
 
 
-def report(parts: Parts, corpus: str, timings: Sequence[Timed]) -> dict[str, Any]:
-    """Everything a reader needs to judge the figures, ready for JSON: machine, model, day, and each request."""
-    import os
-
+def setting_of(client: LLMClient, corpus: str, k: int) -> dict[str, Any]:
+    """What requests must have in common for their seconds to be compared, ready for JSON."""
     from cookbook.providers import local
 
     return {
         "corpus": corpus,
-        "model": parts.client.chat_model,
-        "engine": local.build() if parts.client.provider == "local" else "",
-        "k": parts.k,
-        "date": date.today().isoformat(),
+        "model": client.chat_model,
+        "engine": local.build() if client.provider == "local" else "",
+        "k": k,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "timings": [asdict(timed) for timed in timings],
     }
+
+
+def report(setting: Mapping[str, Any], timings: Sequence[Timed]) -> dict[str, Any]:
+    """Everything a reader needs to judge the figures, ready for JSON: the setting, the day, and each request."""
+    requests = [asdict(timed) for timed in timings]
+    return {**setting, "date": date.today().isoformat(), "timings": requests}
+
+
+def keep(path: Path, found: Mapping[str, Any]) -> None:
+    """Put a report in the place of the one before; whoever is killed meanwhile has either."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    os.replace(fresh, path)
+
+
+def kept(path: Path, setting: Mapping[str, Any]) -> list[Timed]:
+    """The requests to go on from, none where there is no file yet; ConfigError for a file of another setting."""
+    if not path.exists():
+        return []
+    found, timings = _read(path)
+    if others := [
+        f"{name} {found.get(name)!r}" for name, value in setting.items() if found.get(name) != value
+    ]:
+        raise ConfigError(f"{path} was timed with {', '.join(others)}; name another file in --out")
+    return timings
 
 
 def load_timings(path: Path) -> list[Timed]:
     """The requests in a file that ``cookbook bench --out`` wrote."""
-    return [Timed(**each) for each in json.loads(path.read_text(encoding="utf-8"))["timings"]]
+    return _read(path)[1]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[Timed]]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return found, [Timed(**each) for each in found["timings"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{path} is no file of timings ({error!r}); restore it or name another one"
+        ) from error
