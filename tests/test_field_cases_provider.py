@@ -95,11 +95,12 @@ def test_field_case_P04_totals_are_the_sum_of_all_calls_failed_and_cached_ones_t
             LLMClient("openai/gpt-4o-mini").chat("Is it?")  # from the cache
     assert [(s.calls, s.cached, s.prompt_tokens) for s in trace.steps] == [(2, 0, 11), (0, 1, 0)]
     assert (trace.calls, trace.tokens, trace.cost) == (whole.calls, 14, whole.cost)
-    assert whole.cost is None  # what the failed attempt costs, nobody knows
+    assert whole.cost == pytest.approx(11 * 0.15e-6 + 3 * 0.6e-6)  # an error is not charged
     assert "1 from the cache" in totals(trace)
-    with metered(Meter()) as one:
+    provider.replies = ["half", completion("hello")]
+    with metered(Meter()) as broken_off:
         LLMClient("openai/gpt-4o-mini").chat("Is it true?")
-    assert one.cost == pytest.approx(11 * 0.15e-6 + 3 * 0.6e-6)
+    assert (broken_off.calls, broken_off.cost) == (2, None)  # what half an answer costs, nobody knows
 
 
 @pytest.mark.parametrize(

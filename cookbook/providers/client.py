@@ -22,7 +22,7 @@ from cookbook.errors import ConfigError, ContextOverflow, ProviderUnavailable, R
 from cookbook.providers import gateway, parse, replay
 from cookbook.providers.breaker import Breaker
 from cookbook.providers.call import Call, Reply, as_messages
-from cookbook.providers.failures import Rejected, Transient
+from cookbook.providers.failures import Rejected, Transient, Unanswered
 from cookbook.providers.meter import check_budgets, open_meters
 from cookbook.providers.names import DEFAULT_EMBEDDERS, resolve
 from cookbook.providers.recording import Recorder, machine, weights_of
@@ -272,8 +272,8 @@ class LLMClient:
                 reply = gateway.send(self._target, call, timeout=deadline - started)
             except ProviderUnavailable as error:
                 now = time.monotonic()
-                # What a hosted provider asks for an attempt that failed, nobody knows.
-                cost = 0.0 if self._target.ours else None
+                # Who answers with an error charges nothing; what one charges who did not answer, nobody knows.
+                cost = None if isinstance(error, Unanswered) and not self._target.ours else 0.0
                 _charge(Reply("", "error", 0, 0, call.model, seconds=now - started, cost=cost))
                 pause = PAUSE * 2**attempt
                 last = attempt == self._max_retries or now + pause >= deadline

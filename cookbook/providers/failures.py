@@ -16,6 +16,10 @@ class Transient(ProviderUnavailable):
     """A failure that may be gone a second later; the client tries again, within its limits."""
 
 
+class Unanswered(Transient):
+    """No whole answer came: the provider may have worked all the same, and may charge for it."""
+
+
 class Rejected(ProviderUnavailable):
     """The provider does not accept the request as it is (status 400, 404 or 422)."""
 
@@ -28,11 +32,11 @@ def explained(error: Exception, target: Target, timeout: float) -> CookbookError
             return cause
     model, status, kind = target.route, getattr(error, "status_code", None), type(error).__name__
     if isinstance(error, TimeoutError) or kind == "Timeout":
-        return Transient(f"{model} did not answer within {timeout:.3g} s; try again, or raise the timeout")
+        return Unanswered(f"{model} did not answer within {timeout:.3g} s; try again, or raise the timeout")
     if kind == "ContextWindowExceededError":
         return ContextOverflow(f"{model} finds the prompt too long for its window; use fewer passages")
     if any(type(cause).__name__ == "APIConnectionError" for cause in chain[1:]):
-        return Transient(
+        return Unanswered(
             f"{model}: the connection failed ({_line(chain[-1])}); check that the server runs, and its address"
         )
     if status == 429:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from cookbook import prompts
-from cookbook.errors import ConfigError, WeightsError
+from cookbook.errors import TooLongToJudge, WeightsError
 from cookbook.providers import LLMClient
 from cookbook.reflect.encoders import NLI_MODEL, PairEncoder, load_cross_encoder
 
@@ -93,7 +93,7 @@ class NLICrossEncoder:
         """Stretches of the premise that fit beside the hypothesis; together they hold all of its tokens."""
         size = self._encoder.room(hypothesis)
         if size < 8:
-            raise ConfigError(
+            raise TooLongToJudge(
                 f"the claim leaves room for {size} tokens of a passage; check it in shorter claims"
             )
         tokens = self._encoder.offsets(premise)
