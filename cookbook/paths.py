@@ -29,8 +29,11 @@ def data_dir() -> Path:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, newlines normalised; ConfigError naming the path if it cannot be read."""
+    """The text of a UTF-8 file, with or without a byte-order mark, newlines normalised; ConfigError naming the path
+    if it is not there or cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} does not exist; name a file that does") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}; make it a readable UTF-8 text file ({error})") from error

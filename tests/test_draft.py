@@ -54,6 +54,24 @@ def test_a_row_carries_the_words_that_state_it_verbatim():
 
 
 @pytest.mark.parametrize(
+    ("answer", "facts"),
+    [
+        ("Nine days.", (("Nine days",),)),
+        ("A full tank lasts the gardens nine days, or 20 working days in winter.", (("nine days",), ("20 working days",))),
+        ("After 30 days it lasts for another £45 (or 45 pounds), they say.", (("£45",),)),  # one amount, and one asked
+        ("The tank behind the shed holds 4,000 litres of rain.", ()),  # what it counts may be said otherwise
+        ("The foxes come for them in the night, always.", ()),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_facts_are_proposed_where_they_need_no_guess(answer, facts):
+    said = reply("A full tank lasts nine days without rain.", "How long after 30 days?", answer)
+    drafts = draft([chunk(WATER)], model(tank=said), CARD, n=1)
+    assert drafts.rows[0].facts == facts
+    assert json.loads(drafts.lines()[0])["facts"] == [list(fact) for fact in facts]
+
+
+@pytest.mark.parametrize(
     ("said", "why"),
     [
         (reply("A full tank lasts eleven days."), "these words do not stand in the passage: A full tank lasts eleven"),
@@ -116,7 +134,7 @@ def test_drafts_are_refused_until_somebody_has_read_them(tmp_path):
         load_eval_file(path)
     assert str(caught.value) == (
         "2 of 2 rows of garden.jsonl are unreviewed drafts, draft-001 the first: read each, mend or delete it, and "
-        'set "reviewed": true; or pass allow_unreviewed=True (--unreviewed) to look at them'
+        'set "reviewed": true; or pass --unreviewed (allow_unreviewed=True) to look at them'
     )
     rows = load_eval_file(path, allow_unreviewed=True)
     assert [(row.reviewed, row.corpus) for row in rows] == [(False, "garden")] * 2

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +14,7 @@ from cookbook import paths
 from cookbook.chunkers import markdown_sections, sentence_window
 from cookbook.corpora import corpus_names, load_corpus, load_eval_questions
 from cookbook.errors import ConfigError
-from cookbook.eval import EvalRow, GoldQuote, eval_set_names, load_eval_set
+from cookbook.eval import EvalRow, GoldQuote, eval_set_names, load_eval_file, load_eval_set
 from cookbook.eval.sets import Kind, in_turn
 from cookbook.schema import Chunk
 
@@ -141,11 +142,22 @@ def test_an_unknown_set_is_refused_with_the_known_ones(small: Path) -> None:
     ("bad", "says"),
     [
         ("{", "Invalid JSON"),
-        ("", "Invalid JSON"),
         ("[]", "an object"),
         (line(question=None), "question: Field required"),
         (line(gold=None), "gold: Field required"),
-        (line(question="  "), "the question is empty"),
+        (line(question="  "), "question: it has no word and no number"),
+        (line(id=""), "id: it has no word and no number"),
+        (line(id="small-1", question="Who?"), "id: line 1 has the same"),
+        (line(id="small-2", question="how  MANY?"), "question: line 1 has the same"),
+        (line(facts=[[]]), "facts.0: Tuple should have at least 1 item"),
+        (line(facts=[["2"], ["two", " "]]), "facts.1.1: it has no word and no number"),
+        (line(facts=[["--"]]), "facts.0.0: it has no word and no number"),  # found in any text
+        (line(gold=[{"file": "a.md", "quote": " "}]), "gold.0.quote: it has no word and no number"),
+        (line(absent=["(sold"]), "absent.0: it is no regular expression: missing )"),
+        (line(kind="off_topic"), 'the behaviour of kind "off_topic" is "refuse" or "direct"'),
+        (line(kind="unanswerable_near"), 'the behaviour of kind "unanswerable_near" is "refuse" or "direct"'),
+        (line(behaviour="refuse", gold=[]), 'the behaviour of kind "answerable" is "answer"'),
+        (line(kind="negation", behaviour="direct", gold=[]), 'the behaviour of kind "negation" is "answer"'),
         (line(kind="hard"), "kind: Input should be 'answerable'"),
         (line(behaviour="guess"), "behaviour: Input should be"),
         (line(split="test"), "split: Input should be"),
@@ -158,12 +170,29 @@ def test_an_unknown_set_is_refused_with_the_known_ones(small: Path) -> None:
     ],
 )
 def test_a_slip_names_file_line_and_field(small: Path, bad: str, says: str) -> None:
-    small.write_text(f"{line()}\n{bad}\n{line()}\n", encoding="utf-8")
+    small.write_text(f"{line()}\n{bad}\n{line(id='small-3', question='Where?')}\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         load_eval_set("small")
     assert str(caught.value).startswith("mend small.jsonl, line 2, ")
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_blank_lines_and_a_byte_order_mark_are_passed_over_and_lines_counted_with_them(small: Path) -> None:
+    rows = [line(), "", "  ", line(id="small-2", question="Who?"), "", ""]
+    small.write_text("\n".join(rows), encoding="utf-8-sig")
+    assert [row.id for row in load_eval_set("small")] == ["small-1", "small-2"]
+    small.write_text("\n".join([*rows, line()]), encoding="utf-8-sig")
+    with pytest.raises(ConfigError, match=r"small\.jsonl, line 7, id: line 1 has the same"):
+        load_eval_set("small")
+
+
+def test_a_set_without_rows_and_one_that_is_not_there_are_named(small: Path) -> None:
+    small.write_text("\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"^small\.jsonl has no rows"):
+        load_eval_file(small)
+    with pytest.raises(ConfigError, match=r"away\.jsonl does not exist"):
+        load_eval_file(small.with_name("away.jsonl"))
 
 
 def test_published_rows_have_question_answer_and_corpus() -> None:
@@ -218,6 +247,24 @@ def test_without_facts_the_reference_answer_or_a_variant_is_to_be_stated() -> No
     assert row.states("It takes 14 days.")
     assert row.states("It takes a fortnight.")
     assert not row.states("It takes a month.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "changes", "said"),
+    [
+        ("At most two weeks after the day", {}, False),
+        ("At most two weeks after it", {}, True),
+        ("At most two weeks after the day", {"variants": ("two weeks",)}, True),
+        ("At most two weeks after the day", {"facts": (("a fortnight after the day of the order",),)}, True),
+        ("", {}, False),
+        ("--", {}, False),
+    ],
+)
+def test_a_sentence_is_no_fact(answer: str, changes: Any, said: bool) -> None:
+    row = EvalRow("x", "q?", answer, "answerable", "answer", (GoldQuote("a.md", "2"),), (), "fit")
+    row = replace(row, **changes)
+    assert row.can_be_stated is said
+    assert not row.states("anything else")
 
 
 def test_a_longer_reference_answer_lets_an_answer_be_longer() -> None:

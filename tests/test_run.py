@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from types import SimpleNamespace
 
 import pytest
 from eval_stubs import Stub, answer, hit, row, setup
 
+from cookbook.corpora import CorpusCard
+from cookbook.embedders import HashEmbedder
 from cookbook.errors import ConfigError, ReplayMiss
 from cookbook.eval import journal as journals
 from cookbook.eval import run as running
@@ -126,9 +129,35 @@ def test_another_setting_is_another_journal(live, monkeypatch):
         return running.journal_of(dataclasses.replace(live.setup, **changes), "vanilla").path
 
     parts = dataclasses.replace(live.setup.parts, k=3)
-    paths = {path(), path(texts="1" * 64), path(parts=parts), path(name="other")}
-    monkeypatch.setattr(journals, "_code", lambda: "changed")
-    assert len(paths | {path()}) == 5
+    card = dataclasses.replace(live.setup.parts, card=CorpusCard("a handbook", "Ask again.", ()))
+    model = SimpleNamespace(
+        **vars(live.setup.parts.model) | {"describe": lambda: "model openai/m (weights 2)"}
+    )
+    weights = dataclasses.replace(live.setup.parts, model=model)
+    changes = (
+        {},
+        {"texts": "1" * 64},
+        {"parts": parts},
+        {"name": "other"},
+        {"parts": card},
+        {"parts": weights},
+    )
+    paths = {path(**change) for change in changes}
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
+    paths.add(path())
+    monkeypatch.setattr(journals, "_package", lambda: "changed")
+    assert len(paths | {path()}) == 8
+
+
+def test_other_weights_are_another_package(monkeypatch, tmp_path):
+    for folder in ("eval", "weights"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr(journals, "__file__", str(tmp_path / "eval" / "journal.py"))
+    found = set()
+    for name in ("eval/journal.py", "weights/critic.safetensors", "weights/critic.json", "eval/prompts.py"):
+        (tmp_path / name).write_bytes(b"\xff")
+        found.add(journals._package.__wrapped__())
+    assert len(found) == 4
 
 
 def test_hosted_rows_run_in_parallel(live):
@@ -189,6 +218,14 @@ def test_a_torn_line_is_cut_off(tmp_path):
     assert list(journal.read()) == ["a?", "b?"]
 
 
+def test_a_spoilt_line_says_which_file_to_remove(tmp_path):
+    journal = Journal(tmp_path / "j.jsonl")
+    journal.path.write_bytes(b"spoilt\n")
+    journal.add(answer("a?"))
+    with pytest.raises(ConfigError, match=r"j\.jsonl is damaged; remove the file"):
+        journal.read()
+
+
 def test_digests_tell_lists_of_texts_apart():
     assert digest("ab", "c") != digest("a", "bc") != digest("abc")
 
@@ -204,7 +241,90 @@ def test_a_set_is_opened_by_split():
 def test_what_cannot_be_opened():
     with pytest.raises(ConfigError, match="'test'"):
         open_setup("larkspur", split="test")
-    with pytest.raises(ConfigError, match="nowhere"):
+    with pytest.raises(
+        ConfigError, match=r"nowhere'; choose one of: .*rust_notes, squad; or .* --path FOLDER"
+    ):
         open_setup("nowhere")
     with pytest.raises(ConfigError, match="magic"):
         make("magic", setup().parts)
+
+
+ROOF = "# Roof\n\nThe roof is repaired by Hale and Daughter, within 30 days of a report to the office.\n"
+ANSWERED = {
+    "id": "roof", "question": "Who repairs the roof?", "answer": "Hale and Daughter", "kind": "answerable",
+    "behaviour": "answer", "gold": [{"file": "a.md", "quote": "Hale and Daughter"}], "variants": [], "split": "report",
+}  # fmt: skip
+REFUSED = ANSWERED | {
+    "id": "paint", "question": "Who paints?", "answer": "", "kind": "unanswerable_near",
+    "behaviour": "refuse", "gold": [], "absent": ["paint"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Opens rows over a folder with one document; ``own.embedders`` are the names of those that were asked for."""
+    monkeypatch.setenv("COOKBOOK_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text(ROOF, encoding="utf-8")
+    embedders: list[str | None] = []
+
+    def embedder(name=None):
+        embedders.append(name)
+        return HashEmbedder()
+
+    monkeypatch.setattr("cookbook.embedders.get_embedder", embedder)
+    file = tmp_path / "q.jsonl"
+
+    def opened(*rows, **given):
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return open_setup(str(file), documents=[tmp_path / "notes"], **given)
+
+    return SimpleNamespace(open=opened, embedders=embedders)
+
+
+def test_own_documents_are_read_with_the_real_embedder(own):
+    found = own.open(ANSWERED, REFUSED, systems=["extractive", "token_selfrag", "always_refuse"])
+    assert [each.id for each in found.rows] == ["roof", "paint"]
+    assert own.embedders == ["all-minilm-l6-v2"]
+
+
+def test_a_system_that_would_ask_a_recording_of_own_documents_is_named_before_they_are_read(own):
+    with pytest.raises(ConfigError) as caught:
+        own.open(ANSWERED, REFUSED, systems=["extractive", "lean"])
+    assert str(caught.value) == (
+        "nothing is recorded for your own documents, and lean needs a model: set PROVIDER=local or another live one, "
+        "or name systems that need none: --systems extractive,token_selfrag"
+    )
+    with pytest.raises(ConfigError, match="magic"):
+        own.open(ANSWERED, REFUSED, systems=["magic"])
+    assert own.embedders == []
+
+
+LONG = "The roof is repaired by the firm of Hale"
+
+
+@pytest.mark.parametrize(
+    ("answered", "refused", "says"),
+    [
+        ({"gold": [{"file": "a.md", "quote": "Hale and Son"}]}, {},
+         "mend row roof of .*: a.md has no passage with the gold quote 'Hale and Son'"),
+        ({"gold": [{"file": "b.md", "quote": "Hale and Daughter"}]}, {}, "row roof of .*: b.md has no passage"),
+        ({}, {"absent": ["hale|paint"]}, r"row paint of .*: a.md has 'Hale', which is absent by 'hale\|paint'"),
+        ({"question": "Who? " * 500}, {}, "row roof of .*: its question has 2,500 characters, and 2,000 is the most"),
+        ({"answer": LONG, "variants": [LONG]}, {}, "1 of 2 rows of .* no facts, roof the first: .*30 days"),
+        ({"split": "fit"}, {"split": "fit"}, "has 0 rows in split report; try --split all"),
+    ],
+)  # fmt: skip
+def test_a_row_that_would_bend_the_scores_is_named(own, answered, refused, says):
+    with pytest.raises(ConfigError, match=says) as caught:
+        own.open(ANSWERED | answered, REFUSED | refused)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_of_our_own_sets_are_held_to_their_corpus_too(monkeypatch):
+    rows = [dataclasses.replace(each, absent=("workspace",)) for each in running.load_eval_set("larkspur")]
+    monkeypatch.setattr(running, "load_eval_set", lambda name: rows)
+    with pytest.raises(
+        ConfigError, match=r"mend row larkspur-001 of larkspur: .*, which is absent by 'workspace'"
+    ):
+        open_setup("larkspur")

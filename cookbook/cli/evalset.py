@@ -30,7 +30,8 @@ def draft(
     """Draft questions from your documents, one JSON object a line, for you to review.
 
     Each row has "reviewed": false. Read it, mend or delete it, set it to true; until then nothing is
-    measured on it. Add questions that the documents do not answer: no model drafts those.
+    measured on it. Mend "facts" too, what any right answer must say: a sentence as answer needs them.
+    Add questions that the documents do not answer: no model drafts those.
     """
     if out is not None and out.exists():
         raise ConfigError(f"{out} is there already, and may hold your reviews; name another file")

@@ -2,7 +2,8 @@
 
 Each row comes from one passage: a question, its answer, and the words that state it. A row is kept only
 if those words stand in the passage, and carries ``reviewed: false`` until somebody says otherwise, because
-a model asks what it finds easy and never asks what the documents do not say.
+a model asks what it finds easy and never asks what the documents do not say. What a right answer must state is
+proposed where it need not be guessed; the other facts are the reader's to write.
 Taught in notebooks/62_your_own_documents.ipynb.
 """
 
@@ -21,8 +22,9 @@ from pydantic import BaseModel, Field
 from cookbook import prompts
 from cookbook.corpora import CorpusCard
 from cookbook.errors import ReplyTruncated, ReplyUnparsable
-from cookbook.eval.sets import EvalRow, GoldQuote
+from cookbook.eval.sets import SHORT, EvalRow, GoldQuote, words
 from cookbook.providers import LLMClient
+from cookbook.reflect.numbers import numbers_in, unstated_numbers
 from cookbook.schema import Chunk, Hit, ScoreKind
 
 MAX_DRAFT_TOKENS = 260
@@ -108,9 +110,9 @@ def _row(chunk: Chunk, client: LLMClient, card: CorpusCard, number: int) -> tupl
         return None, str(error)
     if not said.question.strip().endswith("?"):
         return None, f"no question: {said.question}"
-    words = said.quote.split()
-    found = re.search(r"\s+".join(map(re.escape, words)), chunk.text) if len(words) >= FEWEST_QUOTED else None
-    if found is None:
+    quoted = said.quote.split()
+    found = re.search(r"\s+".join(map(re.escape, quoted)), chunk.text)
+    if found is None or len(quoted) < FEWEST_QUOTED:
         return None, f"these words do not stand in the passage: {said.quote}"
     return EvalRow(
         id=f"draft-{number:03}",
@@ -120,14 +122,24 @@ def _row(chunk: Chunk, client: LLMClient, card: CorpusCard, number: int) -> tupl
         behaviour="answer",
         gold=(GoldQuote(chunk.doc_id, found[0]),),
         variants=(),
+        facts=_facts(said.question, said.answer),
         split="fit" if number % 2 else "report",
         tags=(f"from {chunk.chunk_id}",),
         reviewed=False,
     ), ""
 
 
+def _facts(question: str, answer: str) -> tuple[tuple[str, ...], ...]:
+    """A short answer itself; of a sentence the amounts, as it writes them, which the question does not name."""
+    if len(words(answer)) <= SHORT:
+        return ((answer.strip(" ."),),) if words(answer) else ()
+    tokens = answer.split()
+    runs = [" ".join(tokens[at : at + n]) for n in (1, 2, 3) for at in range(len(tokens))]
+    amounts = [number for number in unstated_numbers(answer, question) if number.measured]
+    written = (next((run for run in runs if numbers_in(run) == [amount]), "") for amount in amounts)
+    return tuple((run,) for run in dict.fromkeys(run.strip(" .,;:()") for run in written) if run)
+
+
 def _plain(row: EvalRow) -> dict[str, object]:
-    """The fields that are set; the corpus is the file's name."""
-    kept = ("id", "question", "answer", "kind", "behaviour", "gold", "variants", "split", "tags", "reviewed")
-    whole = asdict(row)
-    return {name: whole[name] for name in kept}
+    """The fields that a draft has; the corpus is the file's name, and ``absent`` is for refusals."""
+    return {name: value for name, value in asdict(row).items() if name not in ("absent", "corpus")}

@@ -2,6 +2,7 @@
 
 Recordings keep single replies and are committed; a journal keeps whole answers, with the time and the money
 they took, and lies in the user cache. A failed answer is not kept: the next run asks again.
+Anything that can change an answer is in the name of its file, so that no stale one is taken for a new one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from cookbook import paths
+from cookbook.errors import ConfigError
 from cookbook.schema import Answer, Status
 
 if TYPE_CHECKING:
@@ -29,18 +31,27 @@ class Journal:
 
     @classmethod
     def named(cls, eval_set: str, system: str, *setting: str) -> Journal:
-        """The journal of a setting: whatever can change an answer, to which the code itself is added."""
-        name = f"{eval_set}-{system}-{digest(*setting, _code())[:12]}.jsonl"
+        """The journal of a setting: whatever can change an answer, to which the package itself is added, and the
+        addresses of the providers."""
+        name = f"{eval_set}-{system}-{digest(*setting, _package(), *_addresses())[:12]}.jsonl"
         return cls(paths.cache_dir() / "runs" / name)
 
     def read(self) -> dict[str, Answer]:
-        """What is kept, by question. A last line that a crash has torn is cut off."""
+        """What is kept, by question. A last line that a crash has torn is cut off; ConfigError for a line that was
+        spoilt later."""
+        from pydantic import ValidationError
+
         if not self.path.exists():
             return {}
         whole, newline, torn = self.path.read_bytes().rpartition(b"\n")
         if torn:
             os.truncate(self.path, len(whole + newline))
-        answers = [_adapter().validate_json(line) for line in whole.splitlines()]
+        try:
+            answers = [_adapter().validate_json(line) for line in whole.splitlines()]
+        except ValidationError as error:
+            raise ConfigError(
+                f"{self.path} is damaged; remove the file, and what it kept is asked again"
+            ) from error
         return {answer.question: answer for answer in answers}
 
     def add(self, answer: Answer) -> None:
@@ -62,10 +73,16 @@ def digest(*texts: str) -> str:
 
 
 @cache
-def _code() -> str:
-    """The digest of the package's own source: another prompt or another loop is another setting."""
-    modules = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return digest(*(module.read_text(encoding="utf-8") for module in modules))
+def _package() -> str:
+    """The digest of the package's source and weights: another prompt or another critic is another setting."""
+    root = Path(__file__).parents[1]
+    files = sorted([*root.rglob("*.py"), *(root / "weights").iterdir()])
+    return digest(*(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
+
+
+def _addresses() -> list[str]:
+    """Where hosted models are asked, if not where their names say: OPENAI_API_BASE and its like."""
+    return sorted(f"{k}={v}" for k, v in os.environ.items() if k.endswith(("_API_BASE", "_BASE_URL")))
 
 
 @cache

@@ -6,11 +6,13 @@ failed: it stays in the table, because a system that breaks on the hard half mus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 
 from cookbook.corpora import CorpusCard
 from cookbook.errors import ConfigError, ReplayMiss, StoreError, WeightsError, WrongScoreKind
@@ -19,14 +21,14 @@ from cookbook.eval.clock import Clock, clock_of
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.journal import Journal, digest
 from cookbook.eval.metrics import require_both
-from cookbook.eval.sets import EvalRow, load_eval_file, load_eval_set
+from cookbook.eval.sets import EvalRow, eval_set_names, load_eval_file, load_eval_set
 from cookbook.providers import LLMClient
 from cookbook.providers.meter import Meter, metered
 from cookbook.providers.names import OURS
 from cookbook.reflect.refuse import refusal
 from cookbook.schema import Answer, Chunk, Document, Reason, Step, Trace
-from cookbook.systems import build, entry
-from cookbook.systems.base import Parts, System
+from cookbook.systems import REGISTRY, build, entry
+from cookbook.systems.base import MAX_QUESTION, Parts, System
 
 OPERATOR = (ConfigError, WeightsError, StoreError, WrongScoreKind)
 """Errors of whoever runs the comparison. They would meet every row, so they end it."""
@@ -76,35 +78,83 @@ def open_setup(
     k: int = 5,
     documents: Sequence[Path] = (),
     allow_unreviewed: bool = False,
+    systems: Sequence[str] = (),
 ) -> Setup:
     """The rows of one split of an eval set, over its corpus. Without a client, the recorded model answers.
 
     With ``documents``, files and folders of one's own, ``name`` is the JSONL file with the questions on them;
-    drafts that nobody reviewed are refused unless allowed. "squad" is the outside set of that name; its vectors are computed, so it wants the embedder's weights.
-    ConfigError for an unknown set or split, and for a selection that a dummy would win.
+    drafts that nobody reviewed are refused unless allowed, and so are ``systems`` that would ask a recording.
+    "squad" is the outside set of that name; its vectors are computed, so it wants the embedder's weights.
+    ConfigError for an unknown set or split, for a row that would bend the scores, and for a selection that a
+    dummy would win.
     """
     if split not in SPLITS:
         raise ConfigError(f"there is no split {split!r}; choose one of: {', '.join(SPLITS)}")
     client = client or LLMClient("replay")
     texts: Sequence[Chunk | Document]
     if documents:
+        _require_live(client, systems)
         texts, parts, found = _documents(Path(name), documents, client, k, allow_unreviewed)
+    elif name == SQUAD:
+        texts, parts, found = _squad(client, k)
     else:
-        texts, parts, found = _squad(client, k) if name == SQUAD else _own(name, client, k)
+        texts, parts, found = _own(name, client, k)
+    _require_sound(name, found, texts)
     rows = tuple(row for row in found if split in ("all", row.split))
+    if not rows:
+        raise ConfigError(f"{name} has 0 rows in split {split}; try --split all (split='all')")
     require_both(rows)
     return Setup(Path(name).stem, split, rows, parts, digest(*(each.text for each in texts)))
+
+
+def _require_live(client: LLMClient, systems: Sequence[str]) -> None:
+    """ConfigError where a system would look for replies on own documents among the recorded ones."""
+    asking = [system for system in systems if system not in DUMMIES and entry(system).needs_model]
+    if asking and client.provider == "replay":
+        free = ",".join(system for system, found in REGISTRY.items() if not found.needs_model)
+        raise ConfigError(
+            f"nothing is recorded for your own documents, and {asking[0]} needs a model: set PROVIDER=local or "
+            f"another live one, or name systems that need none: --systems {free}"
+        )
+
+
+def _require_sound(name: str, rows: Sequence[EvalRow], texts: Sequence[Chunk | Document]) -> None:
+    """ConfigError for rows that no system could get right, and for what the documents say otherwise."""
+    mute = [row.id for row in rows if not row.can_be_stated]
+    if mute:
+        raise ConfigError(
+            f"{len(mute)} of {len(rows)} rows of {name} have a sentence as answer and no facts, {mute[0]} the first: "
+            'nobody says it word for word; add what must be said, such as "facts": [["30 days", "a month"]]'
+        )
+    for row in rows:
+        if fault := _fault(row, texts):
+            raise ConfigError(f"mend row {row.id} of {name}: {fault}")
+
+
+def _fault(row: EvalRow, texts: Sequence[Chunk | Document]) -> str:
+    """What is wrong with a row, seen beside the documents; empty if nothing is."""
+    if len(row.question) > MAX_QUESTION:
+        return f"its question has {len(row.question):,} characters, and {MAX_QUESTION:,} is the most"
+    for gold in row.gold:
+        if not any(gold.stands_in(text) for text in texts):
+            return f"{gold.file} has no passage with the gold quote {shorten(gold.quote, 80)!r}"
+    for pattern in row.absent:
+        for text in texts:
+            if found := re.search(pattern, text.text, re.IGNORECASE):
+                return f"{text.doc_id} has {shorten(found[0], 80)!r}, which is absent by {pattern!r}"
+    return ""
 
 
 def _documents(
     file: Path, paths: Sequence[Path], client: LLMClient, k: int, allow_unreviewed: bool
 ) -> tuple[list[Chunk], Parts, list[EvalRow]]:
     from cookbook.assemble import parts_over
-    from cookbook.embedders import get_embedder
+    from cookbook.embedders import MiniLM, get_embedder
     from cookbook.ingest import ingest, passages_of
 
     rows = load_eval_file(file, allow_unreviewed=allow_unreviewed)
-    embedder = get_embedder("replay" if client.provider == "replay" else None)
+    # Of own documents no vector is recorded, so readers without a model want the real embedder too.
+    embedder = get_embedder(MiniLM.NAME if client.provider == "replay" else None)
     report = ingest(paths, embedder)
     return passages_of(report), parts_over(report, embedder, client=client, k=k), rows
 
@@ -113,6 +163,11 @@ def _own(name: str, client: LLMClient, k: int) -> tuple[list[Document], Parts, l
     from cookbook.assemble import parts_for
     from cookbook.corpora import load_corpus
 
+    if name not in (known := eval_set_names()):
+        raise ConfigError(
+            f"there is no eval set {name!r}; choose one of: {', '.join([*known, SQUAD])}; or name a JSONL file of "
+            "your own and its documents: --set FILE --path FOLDER"
+        )
     rows = load_eval_set(name)
     embedder = "replay" if client.provider == "replay" else None
     return load_corpus(name), parts_for(name, client=client, embedder=embedder, k=k), rows
@@ -202,4 +257,5 @@ def journal_of(setup: Setup, system: str) -> Journal | None:
     if model is None or model.provider in ("replay", "scripted"):
         return None
     search = setup.parts.retriever.describe()
-    return Journal.named(setup.name, system, model.chat_model, setup.texts, search, str(setup.parts.k))
+    card = repr(setup.parts.card)
+    return Journal.named(setup.name, system, model.describe(), card, setup.texts, search, str(setup.parts.k))

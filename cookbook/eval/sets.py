@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from cookbook import paths
 from cookbook.errors import ConfigError
 from cookbook.reflect.numbers import numbers_in, ungrouped
-from cookbook.schema import Chunk
+from cookbook.schema import Chunk, Document
 
 Kind = Literal[
     "answerable",  # one section answers it
@@ -33,9 +33,14 @@ Kind = Literal[
 Behaviour = Literal["answer", "refuse", "direct"]
 Split = Literal["fit", "report"]
 
+NO_ANSWER: tuple[Kind, ...] = ("unanswerable_near", "off_topic")
+"""The kinds of question that no passage answers: a system refuses, or answers without one. All others it answers."""
+
 LONGEST = 80
 """Words that an answer may have, unless its reference answer is long: the longest one of our sets has 37. Who hands
 over whole passages has searched and not answered, and would state every fact."""
+SHORT = 6
+"""Words that a reference answer may have to stand for a fact. Nobody says a longer one word for word."""
 
 _WORD = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")
 _NOT = re.compile(
@@ -71,16 +76,34 @@ def _stated(way: str, text: str, said: str) -> bool:
     return any(number.equals(amount[0]) for number in numbers_in(text))
 
 
+def _said(text: str) -> str:
+    if not words(text):
+        raise ValueError("it has no word and no number")  # and would be found in any text
+    return text
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"it is no regular expression: {error}") from error
+    return text
+
+
+Said = Annotated[str, AfterValidator(_said)]
+Pattern = Annotated[str, AfterValidator(_pattern)]
+
+
 @dataclass(frozen=True)
 class GoldQuote:
     """Words that stand verbatim in ``file`` of the corpus, inside one section."""
 
-    file: str
-    quote: str
+    file: Said
+    quote: Said
 
-    def stands_in(self, chunk: Chunk) -> bool:
-        """True when this chunk holds the whole quote."""
-        return chunk.doc_id == self.file and self.quote in chunk.text
+    def stands_in(self, text: Chunk | Document) -> bool:
+        """True when this chunk, or this whole document, holds the whole quote."""
+        return text.doc_id == self.file and self.quote in text.text
 
 
 @dataclass(frozen=True)
@@ -90,32 +113,33 @@ class EvalRow:
     ``answer`` is the reference answer in a sentence or two, ``variants`` are other ways to say it,
     ``facts`` is what any right answer must state: one tuple of alternatives per fact. Without facts, the reference
     answer or a variant is to be stated, which suits a date or a name and no sentence. ``absent`` are
-    regular expressions that match nowhere in the corpus, the proof that a refusal is right.
+    regular expressions that match nowhere in the corpus, in capitals or not: the proof that a refusal is right.
     Thresholds are fitted on the split "fit"; results are reported on "report". ``reviewed`` is False
     for a row that a model drafted and nobody has read yet.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    id: str
-    question: str
+    id: Said
+    question: Said
     answer: str
     kind: Kind
     behaviour: Behaviour
     gold: tuple[GoldQuote, ...]
     variants: tuple[str, ...]
     split: Split
-    facts: tuple[tuple[str, ...], ...] = ()
+    facts: tuple[Annotated[tuple[Said, ...], Field(min_length=1)], ...] = ()
     tags: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
+    absent: tuple[Pattern, ...] = ()
     corpus: str = ""
     reviewed: bool = True
 
     def __post_init__(self) -> None:
-        if not self.question.strip():
-            raise ValueError("the question is empty")
         if (self.behaviour == "answer") != bool(self.gold):
             raise ValueError('gold quotes belong to behaviour "answer", and to no other')
+        if (self.kind in NO_ANSWER) == (self.behaviour == "answer"):
+            right = '"refuse" or "direct"' if self.kind in NO_ANSWER else '"answer"'
+            raise ValueError(f'the behaviour of kind "{self.kind}" is {right}')
         if self.kind == "two_section" and len(self.gold) < 2:
             raise ValueError("a two_section row needs a gold quote from each section")
 
@@ -140,8 +164,15 @@ class EvalRow:
         return [fact for fact in self._wanted if not any(_stated(way, text, said) for way in fact)]
 
     @property
+    def can_be_stated(self) -> bool:
+        """False for a row to answer that has no facts, and neither an answer nor a variant of a few words."""
+        ways = (way for fact in self._wanted for way in fact)
+        return self.behaviour != "answer" or bool(self.facts) or any(len(words(way)) <= SHORT for way in ways)
+
+    @property
     def _wanted(self) -> tuple[tuple[str, ...], ...]:
-        whole = (self.answer, *self.variants) if self.behaviour == "answer" and self.answer else ()
+        given = (self.answer, *self.variants) if self.behaviour == "answer" else ()
+        whole = tuple(way for way in given if words(way))
         return self.facts or ((whole,) if whole else ())
 
 
@@ -166,8 +197,8 @@ def eval_set_names() -> list[str]:
 def load_eval_set(name: str) -> list[EvalRow]:
     """The rows of one eval set, in file order.
 
-    Raises ConfigError for an unknown name, and for a line that is no JSON, lacks a field, or
-    contradicts itself; the message names the file, the line and the field.
+    Raises ConfigError for an unknown name, and for a line that is no JSON, lacks a field, contradicts
+    itself, or has the id or the question of another; the message names the file, the line and the field.
     """
     if name not in (known := eval_set_names()):
         raise ConfigError(f"there is no eval set {name!r}; choose one of: {', '.join(known)}")
@@ -178,21 +209,31 @@ def load_eval_file(path: Path, *, allow_unreviewed: bool = False) -> list[EvalRo
     """The rows of an eval set that lies anywhere; its corpus is the file's name without the suffix.
 
     Raises ConfigError as load_eval_set does, and for rows that nobody has reviewed unless these are allowed:
-    a comparison on questions that a model made up measures the model that made them up.
+    a comparison on questions that a model made up measures the model that made them up. Blank lines are passed over.
     """
     rows: list[EvalRow] = []
-    for number, line in enumerate(paths.read_text(path).rstrip("\n").split("\n"), start=1):
+    first: dict[tuple[str, str], int] = {}  # the line of each id and of each question
+    for number, line in enumerate(paths.read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
         try:
-            rows.append(replace(_ROW.validate_json(line), corpus=path.stem))
+            row = replace(_ROW.validate_json(line), corpus=path.stem)
         except ValidationError as error:
             slip = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in slip["loc"]) or "the row"
-            raise ConfigError(f"mend {path.name}, line {number}, {field}: {slip['msg']}") from error
+            said = slip["msg"].removeprefix("Value error, ")
+            raise ConfigError(f"mend {path.name}, line {number}, {field}: {said}") from error
+        for field, value in ("id", row.id), ("question", " ".join(row.question.casefold().split())):
+            if (before := first.setdefault((field, value), number)) != number:
+                raise ConfigError(f"mend {path.name}, line {number}, {field}: line {before} has the same")
+        rows.append(row)
+    if not rows:
+        raise ConfigError(f"{path.name} has no rows; write one JSON object a line")
     drafts = [row.id for row in rows if not row.reviewed]
     if drafts and not allow_unreviewed:
         raise ConfigError(
             f"{len(drafts)} of {len(rows)} rows of {path.name} are unreviewed drafts, {drafts[0]} the first: read each, "
-            'mend or delete it, and set "reviewed": true; or pass allow_unreviewed=True (--unreviewed) to look at them'
+            'mend or delete it, and set "reviewed": true; or pass --unreviewed (allow_unreviewed=True) to look at them'
         )
     return rows
 
