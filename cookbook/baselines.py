@@ -103,8 +103,8 @@ class Extractive:
     """No LLM at all: the calibrated passage score is gate and relevance, sentences are quoted.
 
     Support holds by construction, because the answer is made of sentences of the passages.
-    Usefulness is the similarity of the best sentence to the question. Three sentences at most, as many
-    as the writers may use.
+    Usefulness is the similarity of the best sentence to the question; ``useful_at`` stands inside the range that is
+    best on the fit rows of larkspur, 0.2 to 0.5. Three sentences at most, as many as the writers may use.
     """
 
     def __init__(

@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cookbook.baselines import Extractive
 from cookbook.embedders import HashEmbedder, get_embedder
 from cookbook.errors import ConfigError
+from cookbook.eval.metrics import HEADLINE
+from cookbook.eval.run import attempt, open_setup
 from cookbook.eval.sets import load_eval_set
 from cookbook.providers import LLMClient
 from cookbook.reflect.calibrate import fit_sigmoid
@@ -48,6 +51,18 @@ def test_an_embedder_without_a_calibration_says_what_to_fit():
 
     with pytest.raises(ConfigError, match="no calibration is known for the embedder other; fit one with"):
         calibrated(Other())
+
+
+def test_the_extractive_reader_is_useful_where_the_fit_rows_are_best():
+    setup = open_setup("larkspur", split="fit")
+
+    def right(useful_at: float) -> float:
+        reader = Extractive(setup.parts, useful_at=useful_at)
+        return HEADLINE.estimate([(row, attempt(reader, row.question)) for row in setup.rows]).value
+
+    default = right(0.4)
+    assert right(0.2) == right(0.5) == default
+    assert right(0.6) < default
 
 
 def test_the_extractive_reader_uses_what_its_fit_gives(labelled):

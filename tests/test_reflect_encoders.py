@@ -11,7 +11,7 @@ import tiny_encoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cookbook.errors import ConfigError, ReplyUnparsable, WeightsError
+from cookbook.errors import ConfigError, ReplyUnparsable, TooLongToJudge, WeightsError
 from cookbook.providers import LLMClient
 from cookbook.providers.scripted import scripted_table
 from cookbook.reflect import entailment
@@ -216,8 +216,8 @@ def test_contradiction_is_reported_apart_from_neutral(judge):
     assert silent.entail + silent.neutral + silent.contradict == pytest.approx(1.0)
 
 
-def test_a_claim_as_long_as_the_model_reads_is_an_error(judge):
-    with pytest.raises(ConfigError, match="shorter claims"):
+def test_a_claim_as_long_as_the_model_reads_has_no_verdict(judge):
+    with pytest.raises(TooLongToJudge, match="shorter claims"):
         judge.judge("word", "so " * 8)
 
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 @command
 def compare(
     eval_set: Annotated[
-        str, typer.Option("--set", help="The eval set, named after its corpus; a JSONL file with --path.")
+        str,
+        typer.Option(
+            "--set", help="The eval set, named after its corpus, or squad; a JSONL file with --path."
+        ),
     ] = "larkspur",
     documents: Annotated[
         list[Path] | None,
@@ -82,7 +85,12 @@ def compare(
     with working(f"opening {eval_set}"):
         client = LLMClient(os.environ.get("PROVIDER") or "replay")
         setup = open_setup(
-            eval_set, split=split, client=client, documents=documents or (), allow_unreviewed=unreviewed
+            eval_set,
+            split=split,
+            client=client,
+            documents=documents or (),
+            allow_unreviewed=unreviewed,
+            systems=names,
         )
     with counting(len(setup.rows) * (len(names) + len(DUMMIES))) as done:
         comparison = compare_all(setup, names, against=against, floor=floor, done=done)

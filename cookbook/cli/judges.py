@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cookbook.eval.scores import ScoreFile
 
 NOTE = (
-    "One half is a coin, in the AUC and in the balanced accuracy, both with 95% intervals. From the cut on a score is a "
+    "One half is a coin, in the AUC and in the accuracy (balanced), both with 95% intervals. From the cut on a score is a "
     "yes; the cuts were set on our own data. Seconds are those of the median pair, on a machine with other work: they "
     "order judges roughly. Judges that have scored different pairs are compared with --same-rows only."
 )
@@ -77,7 +77,10 @@ def _show(files: Sequence[ScoreFile], only: Mapping[str, Collection[str]]) -> No
 
     rows = [shown(file, only.get(file.eval_set)) for file in files]
     for eval_set, judged in groupby(rows, itemgetter("set")):
-        show_table([{name: row[name] for name in row if name != "set"} for row in judged], str(eval_set))
+        columns = [
+            {name.removesuffix(" accuracy"): row[name] for name in row if name != "set"} for row in judged
+        ]
+        show_table(columns, str(eval_set))
         print()
     print(fill(NOTE, PLAIN_WIDTH))
 
