@@ -1,8 +1,8 @@
 """Answered or refused, and should it have: the 2x2 table that shows what a loop's checks buy and cost.
 
 Status is read from the answer's own field, never guessed from its prose, and a failed grader counts
-as neither answered nor refused. An answer is called right when it states the facts that the row names;
-that is a check of words and numbers, so a text that lists everything can pass it.
+as neither answered nor refused. An answer is called right when it states the facts that the row names, and is
+no longer than an answer (``EvalRow.states``); that is a check of words and numbers, and not of what else it says.
 """
 
 from __future__ import annotations

@@ -245,16 +245,16 @@ def compare(
     if against not in systems:
         raise ConfigError(f"differences from {against!r} need it among the systems: {', '.join(systems)}")
     ran = {name: run(setup, name, done=partial(done, name)) for name in (*systems, *DUMMIES)}
-    model = setup.model if any(entry(name).needs_model for name in systems) else "no model"
+    asks = any(entry(name).needs_model for name in systems)
     own = [f"{name}: {entry(name).own_model}" for name in systems if entry(name).own_model]
     return Comparison(
         setup.name,
         setup.split,
-        "; ".join([model, *own]),
+        "; ".join([setup.model if asks else "no model", *own]),
         {name: found.pairs for name, found in ran.items()},
         against,
         {name: found.broken_off for name, found in ran.items() if found.broken_off},
-        setup.machine,
+        setup.machine if asks else "",
         floor,
-        setup.clock,
+        setup.clock if asks else None,
     )
