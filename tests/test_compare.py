@@ -22,8 +22,9 @@ from cookbook.eval.clock import Clock
 from cookbook.eval.compare import ALL, Comparison, compare
 from cookbook.eval.dummies import DUMMIES
 from cookbook.eval.judges import Judged, report
+from cookbook.eval.page import page, readme_block, with_block
 from cookbook.eval.plots import PLOTS, _apart, reliability
-from cookbook.eval.report import heading, page, readme_block, scoreboard, tables, with_block
+from cookbook.eval.report import heading, scoreboard, tables
 from cookbook.eval.run import open_setup
 from cookbook.paths import ROOT
 from cookbook.providers import gateway, replay

@@ -19,7 +19,8 @@ from cookbook.eval.evidence import groundedness
 from cookbook.eval.judges import Judge, Judged, report
 from cookbook.eval.metrics import require_both
 from cookbook.eval.outside import LabelledPair
-from cookbook.eval.report import heading, readme_block, scoreboard
+from cookbook.eval.page import readme_block
+from cookbook.eval.report import heading, scoreboard
 from cookbook.eval.scores import score_files, shown
 from cookbook.eval.sets import eval_set_names, load_eval_set
 from cookbook.providers import LLMClient

@@ -66,7 +66,7 @@ def compare(
     PROVIDER names the model; without it the recorded one answers, and what is not recorded is left out.
     Ends with 1 where too few rows came to an end to rank the systems.
     """
-    from cookbook.eval import report
+    from cookbook.eval import page
     from cookbook.eval.compare import ALL
     from cookbook.eval.compare import compare as compare_all
     from cookbook.eval.dummies import DUMMIES
@@ -79,7 +79,7 @@ def compare(
     if html and (html.is_dir() or not html.parent.is_dir()):
         raise ConfigError(f"cannot write {html}; name a file in a folder that exists")
     if readme:
-        report.with_block(
+        page.with_block(
             paths.read_text(front), eval_set, ""
         )  # no place for the table: say so before the work
     with working(f"opening {eval_set}"):
@@ -99,10 +99,10 @@ def compare(
     if as_json:
         print_json(comparison.to_dict() | ({"judged": judging.to_dict()} if judging else {}))
     if html:
-        html.write_text(report.page(comparison, judging), encoding="utf-8")
+        html.write_text(page.page(comparison, judging), encoding="utf-8")
         aside(f"wrote {html}")
     if readme:
-        text = report.with_block(paths.read_text(front), eval_set, report.readme_block(comparison))
+        text = page.with_block(paths.read_text(front), eval_set, page.readme_block(comparison))
         front.write_text(text, encoding="utf-8")
         aside(f"renewed the table of {eval_set} in {front.name}")
     if not comparison.ranked:
