@@ -32,6 +32,7 @@ from cookbook.reflect.tokens.vocabulary import (
     instruction,
     with_passage,
 )
+from cookbook.training.encoding import WORD_WEIGHT, Batch, encode
 from cookbook.training.sequences import (
     FULLY,
     NOT,
@@ -46,7 +47,7 @@ from cookbook.training.sequences import (
     held_out_sheets,
     training_sheets,
 )
-from cookbook.training.tiny import WORD_WEIGHT, Batch, Schedule, encode, train
+from cookbook.training.tiny import Schedule, train
 from cookbook.training.tiny_scores import GROUPS, confusion, judge
 
 torch = pytest.importorskip("torch", reason="needs the local extra")

@@ -10,7 +10,7 @@ from cookbook.errors import ConfigError
 from cookbook.reflect.critic.network import build_network, build_tokenizer
 from cookbook.training.critic import Schedule, batches, examples, loss_of, train
 from cookbook.training.critic_scores import fit_temperature, store_critic
-from cookbook.training.pairs import Pair
+from cookbook.training.pair import Pair
 
 PAIRS = [
     Pair("relevance", "who owns it", "the owner owns it", "relevant", "made up", "a"),

@@ -14,7 +14,8 @@ from cookbook.training.clauses import base_form, main_clause
 from cookbook.training.facts import KINDS
 from cookbook.training.from_corpora import CORPORA, sections
 from cookbook.training.from_world import pairs as world_pairs
-from cookbook.training.pairs import OUTCOMES, Pair, counts, make_pairs, split
+from cookbook.training.pair import OUTCOMES, Pair
+from cookbook.training.pairs import counts, make_pairs, split
 from cookbook.training.questions import questions_of
 from cookbook.training.world import other_value, subjects
 

@@ -25,7 +25,7 @@ from cookbook.reflect.critic.network import (
     torch_module,
 )
 from cookbook.reflect.critic.network import OUTCOMES as HEADS
-from cookbook.training.pairs import OUTCOMES, Pair
+from cookbook.training.pair import OUTCOMES, Pair
 
 START = "all-minilm-l6-v2"
 SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")

@@ -21,7 +21,8 @@ from cookbook.reflect.critic.network import OUTCOMES as HEADS
 from cookbook.reflect.critic.network import Task
 from cookbook.reflect.quantised import WEIGHTS
 from cookbook.training.critic import SIZES, START, Run, Schedule, examples, from_minilm, train
-from cookbook.training.pairs import OUTCOMES, Pair, counts, make_pairs, split
+from cookbook.training.pair import OUTCOMES, Pair
+from cookbook.training.pairs import counts, make_pairs, split
 
 TASKS: tuple[Task, ...] = ("relevance", "support")
 

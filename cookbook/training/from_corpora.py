@@ -14,7 +14,7 @@ from cookbook.eval.sets import EvalRow
 from cookbook.reflect.claims import sentences
 from cookbook.reflect.terms import content_words
 from cookbook.training.edits import CONTRADICTING, change_number, invent, swap_name
-from cookbook.training.pairs import Label, Pair
+from cookbook.training.pair import Label, Pair
 from cookbook.training.paraphrases import KEEPING, drop_rest
 from cookbook.training.questions import Asked, questions_of
 

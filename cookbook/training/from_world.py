@@ -7,7 +7,7 @@ from random import Random
 
 from cookbook.training.edits import negate
 from cookbook.training.facts import KINDS, Attribute
-from cookbook.training.pairs import Pair
+from cookbook.training.pair import Pair
 from cookbook.training.world import Subject, other_value, subjects, told
 
 SUBJECTS = 110

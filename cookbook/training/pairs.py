@@ -3,53 +3,21 @@
 What is asked is either relevance (does this passage answer exactly this question?) or support (does this passage state
 this claim, deny it, or neither?). An edited sentence looks edited, so every edit is made on both sides: the edited claim
 is contradicted by the passage as it was, and supported by the passage with the same edit. A model that only looks for the
-traces of an edit then gains nothing. Sources: ``corpora.py`` for texts, ``world.py`` for the encyclopaedia that never was.
+traces of an edit then gains nothing. Sources: ``from_corpora.py`` for texts, ``from_world.py`` for the encyclopaedia that never was.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import Literal
 
-Task = Literal["relevance", "support"]
-Label = Literal["relevant", "irrelevant", "supported", "contradicted", "not_stated", "unsupported"]
-
-OUTCOMES: dict[Label, tuple[str, ...]] = {
-    "relevant": ("relevant",),
-    "irrelevant": ("irrelevant",),
-    "supported": ("supported",),
-    "contradicted": ("contradicted",),
-    "not_stated": ("not_stated",),
-    "unsupported": ("contradicted", "not_stated"),
-}
-"""What a label allows: a program that swaps a name cannot say whether the result is denied or just not said."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """``text`` is a question or a claim. ``kind`` says which rule made the pair, ``source`` from what."""
-
-    task: Task
-    text: str
-    passage: str
-    label: Label
-    kind: str
-    source: str
-
-    @property
-    def held_out(self) -> bool:
-        """True for a tenth of the sources, whole: for calibration, and to see what training has taught."""
-        return int(hashlib.sha256(self.source.encode()).hexdigest(), 16) % 10 == 0
+from cookbook.training import from_corpora, from_world
+from cookbook.training.pair import Pair
 
 
 def make_pairs(seed: int = 0, *, size: float = 1.0) -> list[Pair]:
     """All pairs, each once, shuffled. ``size`` scales how many are drawn: 1.0 gives about 30,000."""
-    from cookbook.training import from_corpora, from_world
-
     rng = Random(seed)
     pairs = [*from_corpora.pairs(rng, size), *from_world.pairs(rng, size)]
     unique = list({(pair.text, pair.passage): pair for pair in pairs}.values())

@@ -23,8 +23,8 @@ from cookbook.reflect.tokens.vocabulary import (
     instruction,
     with_passage,
 )
+from cookbook.training.encoding import Batch, encode
 from cookbook.training.sequences import RELEVANT, Sheet, held_out_sheets, row_cases
-from cookbook.training.tiny import Batch, encode
 
 GROUPS: dict[str, Mapping[str, float]] = {
     "Retrieve": RETRIEVE,
