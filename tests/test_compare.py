@@ -170,7 +170,9 @@ def test_seconds_of_a_replay_say_by_which_clock_they_were_computed(comparing):
     assert heading(found).endswith(
         "Seconds are computed from calls and tokens: a desk, 2 cores, 13 ms a prompt token and 70 ms a reply token."
     )
-    assert PLOTS["latency"](found).axes[0].get_xlabel() == "seconds in LLM calls on a desk, 2 cores"
+    assert (
+        PLOTS["latency"](found).axes[0].get_xlabel() == "seconds in LLM calls, computed for a desk, 2 cores"
+    )
     assert found.to_dict()["clock"]["a_reply_token"] == 0.07
 
 
@@ -443,11 +445,16 @@ def test_a_page_that_cannot_be_written_is_said_before_the_work(monkeypatch, targ
 
 def test_the_command_renews_the_readme(comparing, monkeypatch, tmp_path):
     comparing(vanilla=perfect)
+    monkeypatch.setattr("cookbook.eval.compare.ALL", ("vanilla",))
     monkeypatch.setattr("cookbook.eval.run.open_setup", lambda name, **_: setup(*ROWS, hits=HITS))
     monkeypatch.setattr("cookbook.paths.ROOT", tmp_path)
     start, end = "<!-- larkspur: made by cookbook compare --readme -->", "<!-- end of larkspur -->"
     (tmp_path / "README.md").write_text(f"before\n{start}\nold\n{end}\nafter\n")
-    assert cookbook("--systems", "vanilla", "--readme").exit_code == 0
+    for less in (("--systems", "vanilla"), ("--split", "fit"), ("--against", "vanilla")):
+        refused = cookbook("--readme", *less)
+        assert (refused.exit_code, "the README shows all systems" in refused.stderr) == (2, True)
+    assert "old" in (tmp_path / "README.md").read_text()
+    assert cookbook("--readme").exit_code == 0
     text = (tmp_path / "README.md").read_text()
     assert text.startswith(f"before\n{start}\nCompared on all 12")
     assert text.endswith(f"{end}\nafter\n")

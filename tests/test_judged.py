@@ -10,7 +10,7 @@ from eval_stubs import answer, hit, row
 
 from cookbook.errors import ReplyTruncated
 from cookbook.eval.compare import Comparison
-from cookbook.eval.judged import RIGHT_AT, Judged, Quoted, by_strings, judging
+from cookbook.eval.judged import RIGHT_AT, JudgedAnswers, Quoted, by_strings, judging
 from cookbook.eval.report import judged as judged_table
 from cookbook.eval.run import open_setup, run
 from cookbook.reflect.claims import with_question
@@ -126,7 +126,7 @@ def test_a_refusal_and_an_answer_that_needs_no_passage_are_not_among_what_is_jud
     comparison = compared(one="Archiving is how it works.")
     comparison.results["one"].append((row("g", "direct"), answer("g?", "Good morning.")))
     only = judging(comparison, Judge()).systems["one"]
-    assert isinstance(only, Judged)
+    assert isinstance(only, JudgedAnswers)
     assert len(only.groundings) == 1
 
 

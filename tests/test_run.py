@@ -241,9 +241,7 @@ def test_a_set_is_opened_by_split():
 def test_what_cannot_be_opened():
     with pytest.raises(ConfigError, match="'test'"):
         open_setup("larkspur", split="test")
-    with pytest.raises(
-        ConfigError, match=r"nowhere'; choose one of: .*rust_notes, squad; or .* --path FOLDER"
-    ):
+    with pytest.raises(ConfigError, match=r"nowhere'; choose one of: .*rust_notes, squad; .* --path FOLDER"):
         open_setup("nowhere")
     with pytest.raises(ConfigError, match="magic"):
         make("magic", setup().parts)

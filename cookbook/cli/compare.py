@@ -40,8 +40,11 @@ def compare(
         ),
     ] = "all",
     split: Annotated[
-        str, typer.Option(help="report, fit (what thresholds were chosen on) or all.")
-    ] = "report",
+        str,
+        typer.Option(
+            help="report, fit (what thresholds were chosen on) or all. [default: report; with --path all]"
+        ),
+    ] = "",
     against: Annotated[
         str, typer.Option(help="Differences are from this one. [default: vanilla if it runs, else the first]")
     ] = "",
@@ -75,18 +78,21 @@ def compare(
 
     named = [part.strip() for part in systems.split(",") if part.strip()]
     names = list(ALL) if named == ["all"] else named
-    front = paths.ROOT / "README.md"
+    client = LLMClient(os.environ.get("PROVIDER") or "replay")
     if html and (html.is_dir() or not html.parent.is_dir()):
         raise ConfigError(f"cannot write {html}; name a file in a folder that exists")
     if readme:
+        if named != ["all"] or split or against or client.provider != "replay":
+            raise ConfigError(
+                "the README shows all systems on the recordings: leave out PROVIDER, --systems, --split and --against"
+            )
         page.with_block(
-            paths.read_text(front), eval_set, ""
-        )  # no place for the table: say so before the work
+            paths.read_text(_readme()), eval_set, ""
+        )  # no place for the table: said before the work
     with working(f"opening {eval_set}"):
-        client = LLMClient(os.environ.get("PROVIDER") or "replay")
         setup = open_setup(
             eval_set,
-            split=split,
+            split=split or ("all" if documents else "report"),
             client=client,
             documents=documents or (),
             allow_unreviewed=unreviewed,
@@ -101,12 +107,16 @@ def compare(
     if html:
         html.write_text(page.page(comparison, judging), encoding="utf-8")
         aside(f"wrote {html}")
-    if readme:
-        text = page.with_block(paths.read_text(front), eval_set, page.readme_block(comparison))
-        front.write_text(text, encoding="utf-8")
-        aside(f"renewed the table of {eval_set} in {front.name}")
+    if readme and comparison.ranked:
+        text = page.with_block(paths.read_text(_readme()), eval_set, page.readme_block(comparison))
+        _readme().write_text(text, encoding="utf-8")
+        aside(f"renewed the table of {eval_set} in {_readme().name}")
     if not comparison.ranked:
         raise typer.Exit(1)
+
+
+def _readme() -> Path:
+    return paths.ROOT / "README.md"
 
 
 def _judged(comparison: Comparison) -> Judging:

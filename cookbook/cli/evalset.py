@@ -35,6 +35,10 @@ def draft(
     """
     if out is not None and out.exists():
         raise ConfigError(f"{out} is there already, and may hold your reviews; name another file")
+    if gone := [str(path) for path in paths if not path.exists()]:
+        raise ConfigError(f"{gone[0]} does not exist; name files or folders that do")
+    if out is not None and not out.parent.is_dir():
+        raise ConfigError(f"cannot write {out}; name a file in a folder that exists")
     client = any_model("drafting")
     with working("starting"):
         from cookbook.embedders import get_embedder

@@ -36,7 +36,7 @@ def judges(
     grader: Annotated[
         str | None,
         typer.Option(
-            help="cosine, critic, llm or entailment; the last two ask PROVIDER's model, the local one if it names none."
+            help="cosine, critic, llm, or on sets of support entailment; the last two ask PROVIDER's model, or the local one."
         ),
     ] = None,
     limit: Annotated[

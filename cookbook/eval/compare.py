@@ -248,13 +248,13 @@ def compare(
     asks = any(entry(name).needs_model for name in systems)
     own = [f"{name}: {entry(name).own_model}" for name in systems if entry(name).own_model]
     return Comparison(
-        setup.name,
-        setup.split,
-        "; ".join([setup.model if asks else "no model", *own]),
-        {name: found.pairs for name, found in ran.items()},
-        against,
-        {name: found.broken_off for name, found in ran.items() if found.broken_off},
-        setup.machine if asks else "",
-        floor,
-        setup.clock if asks else None,
+        eval_set=setup.name,
+        split=setup.split,
+        model="; ".join([setup.model if asks else "no model", *own]),
+        results={name: found.pairs for name, found in ran.items()},
+        against=against,
+        broken_off={name: found.broken_off for name, found in ran.items() if found.broken_off},
+        machine=setup.machine if asks else "",
+        floor=floor,
+        clock=setup.clock if asks else None,
     )

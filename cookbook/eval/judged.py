@@ -44,7 +44,7 @@ def by_strings(row: EvalRow, text: str) -> bool | None:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedAnswers:
     """The answers of one system. ``grounded`` is the mean share of supported claims, over answers whose claims all
     have a verdict. Of the ``undecided`` ones, which strings cannot decide, the judge takes ``right`` for right and
     has no verdict on ``failed``."""
@@ -87,7 +87,7 @@ class Quoted:
 class Judging:
     """What was found, by system, and how far to believe it."""
 
-    systems: Mapping[str, Judged]
+    systems: Mapping[str, JudgedAnswers]
     agreement: Agreement
 
     @property
@@ -121,7 +121,7 @@ def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float =
     Each pair of texts is judged once, whoever said it.
     """
     known = _Remembering(judge)
-    found: dict[str, Judged] = {}
+    found: dict[str, JudgedAnswers] = {}
     agreed: dict[tuple[str, str], tuple[bool, bool]] = {}
     for name in comparison.systems:
         pairs = [(row, a) for row, a in comparison.shared[name] if a and row.behaviour != "direct"]
@@ -137,7 +137,7 @@ def judging(comparison: Comparison, judge: EntailmentJudge, *, right_at: float =
                 undecided.append(said)
             elif said is not None:
                 agreed[row.id, answer.text] = (decided, said == decided)
-        found[name] = Judged(
+        found[name] = JudgedAnswers(
             share(shares) if shares else None,
             groundings,
             len(undecided),

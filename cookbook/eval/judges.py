@@ -135,8 +135,8 @@ def known(name: str, asks: Asks) -> Known:
 
 
 def open_judge(name: str, asks: Asks) -> Judge:
-    """A judge by name: ``cosine`` (MiniLM, the best window of a long passage), ``critic`` (trained here), ``llm``, or for support ``entailment``. The
-    last two ask the model that PROVIDER names. ConfigError for another name."""
+    """A judge by name: ``cosine`` (MiniLM, the best window of a long passage), ``critic`` (trained here), ``llm``, or for
+    support ``entailment``. The last two ask the model that PROVIDER names. ConfigError for another name."""
     known(name, asks)
     if name == "critic":
         from cookbook.reflect.critic import critic_card, critic_relevance, load_critic

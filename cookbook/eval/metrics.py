@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from cookbook.errors import ConfigError
 from cookbook.eval import matching, statistics
@@ -35,7 +35,7 @@ class Metric:
 
     name: str
     of: Callable[[EvalRow, Answer], Value]
-    kind: str
+    kind: Literal["rate", "balanced", "share", "mean"]
     note: str
 
     def values(self, pairs: Iterable[Pair]) -> dict[str, tuple[Behaviour, float]]:

@@ -124,8 +124,8 @@ def latency(comparison: Comparison) -> Figure:
         axes.step(seconds, share, where="post", color=_colour(comparison, name), label=label)
     for level in (0.5, 0.95):
         axes.axhline(level, color=PALE, linewidth=0.8, linestyle=(0, (2, 3)))
-    machine = comparison.clock.machine if comparison.clock else comparison.machine
-    machine = f" on {machine}" if machine else ""
+    clock = f", computed for {comparison.clock.machine}" if comparison.clock else ""
+    machine = clock or (f" on {comparison.machine}" if comparison.machine else "")
     axes.set(xlabel=f"seconds in LLM calls{machine}", ylabel="share of questions done", ylim=(0, 1.02))
     axes.set_xlim(left=0)
     axes.yaxis.set_major_formatter("{x:.0%}")

@@ -13,12 +13,14 @@ from typing import Any
 from cookbook.eval.compare import Comparison
 from cookbook.eval.judged import Judging
 from cookbook.eval.metrics import BY_NAME, HEADLINE, METRICS, by_kind, keep_rate, price, retrieval_rates
-from cookbook.eval.sets import Behaviour
+from cookbook.eval.sets import Behaviour, Kind
 from cookbook.eval.statistics import Estimate
 
 COLUMNS = 4
 """Systems beside each other: an interval is wide, a page is not."""
 WHO: Mapping[Behaviour, str] = {"answer": "answerable", "refuse": "no answer", "direct": "no passage needed"}
+KINDS: Mapping[Kind, str] = {"unanswerable_near": "near miss"}
+"""Kinds that a column has another name for."""
 ASKED: Mapping[Behaviour, str] = {
     "answer": "to answer",
     "refuse": "to refuse",
@@ -159,7 +161,10 @@ def differences(comparison: Comparison) -> Table:
             if found := comparison.difference(metric, name):
                 said = BY_NAME[metric].written(found)
                 rows.append({"system": name, "figure": metric, "difference": said, "rows": found.n})
-    note = "Paired: both systems on the same rows. Where the interval holds zero, chance can make the difference."
+    note = (
+        "Paired: both systems on the same rows. Where the interval holds zero, or fewer than six rows are there, chance "
+        "can make the difference."
+    )
     return Table(f"Differences from {comparison.against}", rows, note)
 
 
@@ -205,7 +210,8 @@ def kinds(comparison: Comparison) -> Table:
     found = {name: by_kind(comparison.shared[name]) for name in comparison.ranking}
     names = dict.fromkeys(kind for rates in found.values() for kind in rates)
     rows = [
-        {"system": name} | {kind.replace("_", " "): _of(rates.get(kind), "/") for kind in names}
+        {"system": name}
+        | {KINDS.get(kind, kind.replace("_", " ")): _of(rates.get(kind), "/") for kind in names}
         for name, rates in found.items()
     ]
     return Table("Right behaviour by kind of question", rows)

@@ -93,6 +93,8 @@ def open_setup(
     client = client or LLMClient("replay")
     texts: Sequence[Chunk | Document]
     if documents:
+        if gone := [str(path) for path in documents if not path.exists()]:
+            raise ConfigError(f"{gone[0]} does not exist; name files or folders that do")
         _require_live(client, systems)
         texts, parts, found = _documents(Path(name), documents, client, k, allow_unreviewed)
     elif name == SQUAD:
@@ -165,8 +167,8 @@ def _own(name: str, client: LLMClient, k: int) -> tuple[list[Document], Parts, l
 
     if name not in (known := eval_set_names()):
         raise ConfigError(
-            f"there is no eval set {name!r}; choose one of: {', '.join([*known, SQUAD])}; or name a JSONL file of "
-            "your own and its documents: --set FILE --path FOLDER"
+            f"there is no eval set {name!r}; choose one of: {', '.join([*known, SQUAD])}; cookbook compare also takes a "
+            "JSONL file of your own with its documents: --set FILE --path FOLDER"
         )
     rows = load_eval_set(name)
     embedder = "replay" if client.provider == "replay" else None

@@ -14,9 +14,9 @@ Which interval, and why (tests/test_statistics.py repeats the measurements):
 - A difference takes a paired bootstrap: rows are drawn, so both systems always meet the same ones. For rates
   two rows are added to each class, one in favour of either side, as Bonett and Price (2012) do. If A wins
   1 row in 10 and never loses one, 10 rows cover that difference 63 % of the time without the added rows.
+  Five rows can show no difference, not even if all five say the same: that happens by chance one time in sixteen.
 - Figures of samples that share nothing are told apart by their two intervals (MOVER again; of rates it is
   Newcombe's of 1998). That two intervals overlap says nothing.
-  Five rows can show no difference, not even if all five say the same: that happens by chance one time in sixteen.
 """
 
 from __future__ import annotations

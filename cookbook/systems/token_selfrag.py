@@ -79,8 +79,9 @@ class Counted(TokenModel):
 
 
 class TokenSelfRAG:
-    """``model`` is the committed one unless given: the published 7B weights run through ``HFTokenModel``. ``delta`` is the threshold of the first decision. An answer needs
-    ``relevant_at``, ``supported_at`` and ``useful_at`` of the chosen continuation's scores: the middle of each scale."""
+    """``model`` is the committed one unless given: the published 7B weights run through ``HFTokenModel``. ``delta`` is
+    the threshold of the first decision. An answer needs ``relevant_at``, ``supported_at`` and ``useful_at`` of the
+    chosen continuation's scores: the middle of each scale."""
 
     name = "token_selfrag"
     default_caps = Caps()
