@@ -436,6 +436,23 @@ def test_the_command_ends_with_one_where_nothing_is_ranked(comparing, monkeypatc
     assert "Not ranked" in few.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "split"),
+    [((), "report"), (("--path", "x"), "all"), (("--path", "x", "--split", "fit"), "fit")],
+)
+def test_nothing_was_fitted_on_rows_of_ones_own_so_all_of_them_count(comparing, monkeypatch, given, split):
+    comparing(vanilla=perfect)
+    asked = []
+
+    def opened(name, **named):
+        asked.append(named["split"])
+        return setup(*ROWS, hits=HITS)
+
+    monkeypatch.setattr("cookbook.eval.run.open_setup", opened)
+    assert cookbook("--systems", "vanilla", *given).exit_code == 0
+    assert asked == [split]
+
+
 @pytest.mark.parametrize("target", ["/nowhere/page.html", "/tmp"])
 def test_a_page_that_cannot_be_written_is_said_before_the_work(monkeypatch, target):
     monkeypatch.setattr("cookbook.eval.run.open_setup", lambda name, **_: pytest.fail("it began"))

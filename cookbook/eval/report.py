@@ -19,7 +19,7 @@ from cookbook.eval.statistics import Estimate
 COLUMNS = 4
 """Systems beside each other: an interval is wide, a page is not."""
 WHO: Mapping[Behaviour, str] = {"answer": "answerable", "refuse": "no answer", "direct": "no passage needed"}
-KINDS: Mapping[Kind, str] = {"unanswerable_near": "near miss"}
+KINDS: Mapping[Kind, str] = {"exact_code": "code", "unanswerable_near": "near miss"}
 """Kinds that a column has another name for."""
 ASKED: Mapping[Behaviour, str] = {
     "answer": "to answer",
