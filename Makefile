@@ -7,8 +7,10 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-# Nothing that a test prints may depend on the user's keys, caches or network. One thread each: two notebooks share two cores.
-QUIET := PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=$(CURDIR)/tests/netblock
+# Two processes share two cores: with one thread each they do not wait for one another.
+ALONE := OMP_NUM_THREADS=1
+# Nothing that a test prints may depend on the user's keys, caches or network.
+QUIET := $(ALONE) PROVIDER=replay QDRANT_URL= COOKBOOK_RECORD= HF_HUB_OFFLINE=1 LITELLM_LOCAL_MODEL_COST_MAP=True PYTHONPATH=$(CURDIR)/tests/netblock
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,7 +37,7 @@ lint: env ## ruff and mypy
 	$(BIN)/mypy
 
 units: env ## the test suite, without weights and network
-	$(BIN)/pytest -n 2
+	$(ALONE) $(BIN)/pytest -n 2
 
 notebooks: env ## execute copies of all notebooks and compare what they print with what is committed
 	rm -rf .build/notebooks && mkdir -p .build && cp -R notebooks .build/notebooks
