@@ -210,6 +210,23 @@ def test_no_server_says_so():
         LlamaCppTokenModel(client).complete(PROMPT, max_tokens=7)
 
 
+def test_an_engine_is_closed_once_and_its_end_waits_for_nobody():
+    """The end of a process closes every engine; one that is closed must not be waited for."""
+    from cookbook.providers.local import Engine
+
+    class Once:
+        def acquire(self, timeout):
+            assert not hasattr(self, "held"), "it waits for itself"
+            self.held = True
+            return True
+
+    engine = object.__new__(Engine)
+    engine._busy, engine._closing, engine._server = Once(), False, "a server"
+    engine.close()
+    engine.close()
+    assert not hasattr(engine, "_server")
+
+
 # ---------------------------------------------------------------- llama.cpp, live
 
 

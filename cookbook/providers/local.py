@@ -73,7 +73,12 @@ class Engine:
         atexit.register(self.close)
 
     def close(self) -> None:
-        """Stop at the next token and free the model: a process that ends while llama.cpp computes would crash."""
+        """Stop at the next token and free the model: a process that ends while llama.cpp computes would crash.
+
+        Once is enough: the end of the process closes what is still open.
+        """
+        if self._closing:
+            return
         self._closing = True
         if self._busy.acquire(timeout=60):  # and never released: nothing runs after this
             del self._server
