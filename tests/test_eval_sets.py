@@ -15,7 +15,7 @@ from cookbook.chunkers import markdown_sections, sentence_window
 from cookbook.corpora import corpus_names, load_corpus, load_eval_questions
 from cookbook.errors import ConfigError
 from cookbook.eval import EvalRow, GoldQuote, eval_set_names, load_eval_file, load_eval_set
-from cookbook.eval.sets import Kind, in_turn
+from cookbook.eval.sets import LONGEST, Kind, in_turn, words
 from cookbook.schema import Chunk
 
 COUNTS = {  # of each kind: (rows to fit on, rows to report)
@@ -265,6 +265,12 @@ def test_a_sentence_is_no_fact(answer: str, changes: Any, said: bool) -> None:
     row = replace(row, **changes)
     assert row.can_be_stated is said
     assert not row.states("anything else")
+
+
+def test_an_answer_may_be_twice_as_long_as_the_longest_reference_answer_of_our_sets() -> None:
+    rows = [row for name in ("larkspur", "rust_notes", "attention_digest") for row in load_eval_set(name)]
+    longest = max(len(words(row.answer)) for row in rows)
+    assert (longest, longest * 2 < LONGEST) == (36, True)
 
 
 def test_a_longer_reference_answer_lets_an_answer_be_longer() -> None:

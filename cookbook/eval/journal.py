@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cookbook import paths
 from cookbook.errors import ConfigError
+from cookbook.eval.lines import append_line, whole_lines
 from cookbook.schema import Answer, Status
 
 if TYPE_CHECKING:
@@ -37,18 +38,15 @@ class Journal:
         return cls(paths.cache_dir() / "runs" / name)
 
     def read(self) -> dict[str, Answer]:
-        """What is kept, by question. A last line that a crash has torn is cut off; ConfigError for a line that was
+        """What is kept, by question, without a last line that a crash has torn; ConfigError for a line that was
         spoilt later."""
         from pydantic import ValidationError
 
         if not self.path.exists():
             return {}
-        whole, newline, torn = self.path.read_bytes().rpartition(b"\n")
-        if torn:
-            os.truncate(self.path, len(whole + newline))
         try:
-            answers = [_adapter().validate_json(line) for line in whole.splitlines()]
-        except ValidationError as error:
+            answers = [_adapter().validate_json(line) for line in whole_lines(self.path)]
+        except (ValidationError, UnicodeDecodeError) as error:
             raise ConfigError(
                 f"{self.path} is damaged; remove the file, and what it kept is asked again"
             ) from error
@@ -59,11 +57,7 @@ class Journal:
         if answer.status is Status.FAILED:
             return
         with self._lock:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as stream:
-                stream.write(_adapter().dump_json(answer) + b"\n")
-                stream.flush()
-                os.fsync(stream.fileno())
+            append_line(self.path, _adapter().dump_json(answer).decode())
 
 
 def digest(*texts: str) -> str:

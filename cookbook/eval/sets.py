@@ -37,7 +37,7 @@ NO_ANSWER: tuple[Kind, ...] = ("unanswerable_near", "off_topic")
 """The kinds of question that no passage answers: a system refuses, or answers without one. All others it answers."""
 
 LONGEST = 80
-"""Words that an answer may have, unless its reference answer is long: the longest one of our sets has 37. Who hands
+"""Words that an answer may have, unless its reference answer is long: the longest one of our sets has 36. Who hands
 over whole passages has searched and not answered, and would state every fact."""
 SHORT = 6
 """Words that a reference answer may have to stand for a fact. Nobody says a longer one word for word."""

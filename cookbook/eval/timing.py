@@ -19,6 +19,7 @@ from statistics import median
 from typing import Any
 
 from cookbook.errors import ConfigError
+from cookbook.eval.behaviour import behaved_right
 from cookbook.eval.sets import EvalRow
 from cookbook.eval.statistics import DRAWS, SEED, balanced, difference, rate
 from cookbook.providers import LLMClient
@@ -68,8 +69,7 @@ def alternate(
             start = clock()
             answer = systems[name].answer(row.question)
             seconds = clock() - start
-            answered = answer.status is Status.ANSWERED
-            right = row.states(answer.text) if row.behaviour == "answer" else row.behaviour == "direct"
+            right = behaved_right(row, answer)
             timed = Timed(
                 name,
                 row.id,
@@ -78,7 +78,7 @@ def alternate(
                 answer.trace.calls,
                 answer.trace.tokens,
                 answer.status.value,
-                answered and right if row.behaviour != "refuse" else answer.status is Status.REFUSED,
+                answer.status is Status.ANSWERED if right is None else right,
             )
             timings.append(timed)
             done(timed)
